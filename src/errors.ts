@@ -10,6 +10,7 @@ export type RefusalCode =
   | 'invalid_request'
   | 'unknown_field'
   | 'invalid_delta'
+  | 'no_provider'
   | 'no_such_key'
   | 'slug_is_fixed'
   | 'read_only_field'

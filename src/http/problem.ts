@@ -48,6 +48,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, ti
   invalid_request: [422, 'The request is not valid'],
   unknown_field: [422, 'The request has a field that nobody reads'],
   invalid_delta: [422, 'The delta cannot be applied'],
+  no_provider: [422, 'The secret is not the key of a provider'],
   slug_is_fixed: [422, 'A slug never changes'],
   read_only_field: [422, 'The server makes this field'],
   no_such_key: [422, 'What is to be removed is not there'],

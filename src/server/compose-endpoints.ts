@@ -96,7 +96,7 @@ export function composeEndpoints({
     ...sessionEndpoints({ ...access, publicUrl: config.publicUrl }),
     eventEndpoint({ ...access, events }),
     ...folderEndpoints(surfaces),
-    ...secretEndpoints(runtime.secretsOf),
+    ...secretEndpoints(runtime),
     ...traceEndpoints(tracesOf),
     searchEndpoint(searchOf, surfaces, settings),
     ...contexts.flatMap((it) =>

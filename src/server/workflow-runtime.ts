@@ -3,17 +3,28 @@ import type { Config } from '../config.ts'
 import { type EvaluationServices, ProjectEvaluations } from '../run/evaluations.ts'
 import { builtInHandlers } from '../run/handlers.ts'
 import type { HandlerServices, InvocationServices } from '../run/invocation.ts'
-import { createModels, type Credential, type CredentialSource, keyVariable } from '../run/models.ts'
+import {
+  createModels,
+  type Credential,
+  type CredentialSource,
+  type KeyTest,
+  keyVariable,
+  testKey,
+} from '../run/models.ts'
 import { resolveHost } from '../feeds/outgoing.ts'
 import { type OpenSandbox, openSandbox, SANDBOX_LIMITS } from '../run/sandbox.ts'
 import { Semaphore } from '../base/scheduling.ts'
-import { openSecrets, type ProjectSecrets } from '../access/secrets.ts'
+import { openSecrets, type ProjectSecrets, type SecretRecord } from '../access/secrets.ts'
 import type { Fs } from '../storage/files.ts'
 import type { Registry } from '../registry/registries.ts'
 
 /** Maximum bytes of an answer of a hook (interface 11.16) and of a model's provider. */
 const HOOK_ANSWER = 1024 * 1024
 const MODEL_ANSWER = 16 * 1024 * 1024
+
+/** A user waits for the test of a key, which is answered a list of models. */
+const KEY_TEST_MS = 15_000
+const KEY_TEST_ANSWER = 4 * 1024 * 1024
 
 export interface RuntimeSettings
   extends Pick<InvocationServices, 'record'>, Pick<EvaluationServices, 'tracesOf' | 'onTrouble'> {
@@ -26,6 +37,8 @@ export interface WorkflowRuntime {
   readonly services: InvocationServices
   evaluationsOf(registry: Registry): ProjectEvaluations
   secretsOf(registry: Registry): ProjectSecrets
+  /** Whether the provider of a secret takes it; undefined if it is no provider's. */
+  testSecret(registry: Registry, secret: SecretRecord, signal: AbortSignal): Promise<KeyTest | undefined>
   /** The permits for running evaluations. */
   readonly evaluationPermits: Semaphore
   /** Interrupts evaluations, so that no request waits for one; resolves once none runs. */
@@ -58,6 +71,12 @@ export function openRuntime({ config, fs, record, tracesOf, onTrouble }: Runtime
     services,
     sandbox,
     secretsOf: (registry) => secrets.of(projectOf(registry)),
+    testSecret: (registry, secret, signal) =>
+      testKey(secret, {
+        credentials: projectCredentials(secrets.of(projectOf(registry)), config.modelCredentials),
+        ...{ policy, maxAnswerBytes: KEY_TEST_ANSWER, signal },
+        timeoutMs: Math.min(config.modelTimeoutMs, KEY_TEST_MS),
+      }),
     evaluationsOf: (registry) =>
       remembered(
         evaluations,

@@ -4,11 +4,22 @@ import type { ProjectSecrets, SecretRecord } from '../../access/secrets.ts'
 import type { Registry } from '../../registry/registries.ts'
 import { type EndpointResponse, type Endpoint, endpoint } from '../routing/endpoint.ts'
 import { envelope } from '../schemas/spellings.ts'
-import { secretRecord, secretValue } from '../schemas/key.ts'
+import { keyTest, secretRecord, secretValue } from '../schemas/key.ts'
 import { list, single } from '../schemas/record-schemas.ts'
 
+/** Where secrets are, and who tests them. */
+export interface SecretPlace {
+  secretsOf(registry: Registry): ProjectSecrets
+  /** Whether the provider of a secret takes it; undefined if it is no provider's. */
+  testSecret(
+    registry: Registry,
+    secret: SecretRecord,
+    signal: AbortSignal,
+  ): Promise<z.infer<typeof keyTest> | undefined>
+}
+
 /** The secrets of the project by name (interface 14.3). No answer contains a value. */
-export function secretEndpoints(secretsOf: (registry: Registry) => ProjectSecrets): Endpoint[] {
+export function secretEndpoints({ secretsOf, testSecret }: SecretPlace): Endpoint[] {
   const tag = 'secrets'
   const output = single('secret', secretRecord)
   const params = z.object({ name: z.string() })
@@ -51,13 +62,41 @@ export function secretEndpoints(secretsOf: (registry: Registry) => ProjectSecret
       output,
       run: async ({ registry, params: path }) => {
         const secrets = secretsOf(registry)
-        const all = await secrets.list()
-        const record = all.find(({ name }) => name === path['name'])
-        if (record && (await secrets.remove(record.name))) return answer(record)
-        throw noSuchSecret(path['name'] ?? '', all)
+        const record = await recordOf(secrets, path['name'])
+        if (await secrets.remove(record.name)) return answer(record)
+        throw noSuchSecret(record.name, await secrets.list())
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/secrets/:name/test',
+      tag,
+      summary:
+        'Ask the provider whose key a secret is for its models, to see whether it takes the key; nothing is stored',
+      scope: 'admin',
+      params,
+      optionalBody: true,
+      input: z.strictObject({}),
+      output: single('test', keyTest),
+      example: {},
+      run: async ({ registry, params: path, untilGone }) => {
+        const record = await recordOf(secretsOf(registry), path['name'])
+        const test = await testSecret(registry, record, untilGone())
+        if (test) return { body: { count: 1, test } }
+        throw new Refusal(
+          'no_provider',
+          `The secret ${record.name} is no provider's key, so nobody can be asked about it. Set it with "provider", or under a name such as OPENAI_API_KEY.`,
+        )
       },
     }),
   ]
+}
+
+async function recordOf(secrets: ProjectSecrets, name = ''): Promise<SecretRecord> {
+  const all = await secrets.list()
+  const record = all.find((it) => it.name === name)
+  if (record) return record
+  throw noSuchSecret(name, all)
 }
 
 function noSuchSecret(name: string, all: readonly SecretRecord[]): Refusal {

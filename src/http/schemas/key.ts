@@ -90,6 +90,12 @@ export const secretValue = z.object({
     .meta({ format: 'uri', description: "Where the provider's interface is, if not at its usual place." }),
 })
 
+/** Whether a provider takes a key. */
+export const keyTest = z.strictObject({
+  ok: z.boolean(),
+  detail: z.string().meta({ description: 'A sentence that says why; it never contains the key.' }),
+})
+
 export const secretRecord = z.strictObject({
   name: z.string(),
   provider: z.string().optional(),

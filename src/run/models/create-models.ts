@@ -386,7 +386,8 @@ function modelFailureOf(error: unknown, { model, reached, limit }: FailedCall): 
   )
 }
 
-function hidden(text: string, key: string): string {
+/** A text without a key that it may repeat. */
+export function hidden(text: string, key: string): string {
   return key === '' ? text : text.replaceAll(key, '***')
 }
 
@@ -438,7 +439,7 @@ function waitOf(error: unknown): string {
 
 /** The provider's error message as a sentence: from the usual places in its body, else the SDK's message. */
 function messageOf(error: unknown): string {
-  const text = inBody(bodyOf(error)) ?? inBody(error) ?? 'it did not say why'
+  const text = messageIn(bodyOf(error)) ?? messageIn(error) ?? 'it did not say why'
   return /[.!?…]$/.test(text) ? text : `${text}.`
 }
 
@@ -455,8 +456,8 @@ function bodyOf(error: unknown): unknown {
   }
 }
 
-/** `{error: {message}}`, `{error: "…"}`, `{message}`, `{detail}`, or the first of a list of such. */
-function inBody(body: unknown): string | undefined {
+/** A provider's message: `{error: {message}}`, `{error: "…"}`, `{message}`, `{detail}`, or the first of a list of such. */
+export function messageIn(body: unknown): string | undefined {
   let part = body
   // The server chooses how deep the body is, so the depth is limited.
   for (let level = 0; level < DEEPEST; level++) {

@@ -111,6 +111,16 @@ function reachedElsewhere(
   return reached(unknownProvider(name, baseUrl), id, stored, settings)
 }
 
+/** The endpoint of a stored key, without a model. Throws `ModelFailure` as `modelEndpoint` does. */
+export function keyEndpoint(
+  name: string,
+  stored: Credential & { readonly provider: string },
+  settings: ReachSettings,
+): ModelEndpoint {
+  const known = MODEL_PROVIDERS.get(stored.provider)
+  return known ? reached(known, '', stored, settings) : reachedElsewhere('', name, stored, settings)
+}
+
 function reached(
   provider: ModelProvider,
   id: string,

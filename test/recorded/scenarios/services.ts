@@ -223,6 +223,13 @@ function administration(): Step[] {
     put('set a secret of a strange name', '/secrets/no-name', { secret: { value: 'hidden' } }),
     put('set a secret without a value', '/secrets/TOKEN', { secret: {} }),
     get('secrets', '/secrets'),
+    post('test a secret that is no key of a provider', '/secrets/TOKEN/test'),
+    post('test a secret that is not there', '/secrets/NOTHING/test'),
+    put('set a key of a provider', '/secrets/GATEWAY', {
+      secret: { value: 'hidden', provider: 'openai', base_url: '<receiver>/200' },
+    }),
+    post('test a key that the provider does not take', '/secrets/GATEWAY/test'),
+    del('remove the key of the provider', '/secrets/GATEWAY'),
     del('remove a secret', '/secrets/TOKEN'),
     del('remove a secret again', '/secrets/TOKEN'),
     get('the project', '/projects/current'),
