@@ -29,6 +29,9 @@ const webStamp = join(dist, 'web', '.build-info')
 const serverStamp = join(dist, 'server', '.build-info')
 /** What starts the program: tsc makes them, and then the bundler in their place. */
 const programs = ['main.js', 'cli/main.js'].map((name) => join(dist, 'src', name))
+/** Written when the pages of the guide have been made. */
+const guideStamp = join(dist, 'docs', '.build-info')
+const guideProgram = join(root, 'scripts', 'guide-pages.mjs')
 const serverConfig = join(root, 'scripts', 'server.vite.config.ts')
 const webConfig = join(root, 'scripts', 'web.vite.config.ts')
 /** The modules of packages in each bundle. */
@@ -49,13 +52,14 @@ if (compiler === undefined) {
   console.error('There is no build in dist/, and no compiler to make one. Run npm ci without --omit=dev.')
   process.exit(1)
 }
-if (isCurrent() && isServerCurrent() && isWebCurrent() && areNoticesCurrent()) process.exit(0)
+if (isCurrent() && isServerCurrent() && isWebCurrent() && areNoticesCurrent() && isGuideCurrent()) process.exit(0)
 await takeLock()
 try {
   if (!isCurrent()) process.exitCode = build()
   if (!process.exitCode && !isServerCurrent()) process.exitCode = buildServer()
   if (!process.exitCode && !isWebCurrent()) process.exitCode = buildWeb()
   if (!process.exitCode && !areNoticesCurrent()) process.exitCode = writeNotices()
+  if (!process.exitCode && !isGuideCurrent()) await buildGuide()
 } finally {
   rmSync(lock, { force: true })
 }
@@ -108,6 +112,13 @@ function areNoticesCurrent() {
     [noticesProgram, ...lists].every((path) => (modified(path) ?? 0) <= written) &&
     isOlder(join(dist, 'scripts', 'notices'), written)
   )
+}
+
+function isGuideCurrent() {
+  const docs = join(root, 'docs')
+  if (bundler === undefined || !existsSync(guideProgram) || !existsSync(docs)) return true
+  const built = modified(guideStamp)
+  return built !== undefined && (modified(guideProgram) ?? 0) <= built && isOlder(docs, built)
 }
 
 /** A folder's own time moves when a name in it comes or goes. `skipped` is not looked into. */
@@ -179,7 +190,7 @@ function buildServer() {
   return 0
 }
 
-/** What `/docs` shows: copied, since the package depends on one with an install script, which no installation of ours shall bring. */
+/** What `/docs/api` shows: copied, since the package depends on one with an install script, which no installation of ours shall bring. */
 function copySwaggerUi() {
   const to = join(dist, 'swagger-ui')
   mkdirSync(to, { recursive: true })
@@ -204,6 +215,15 @@ function buildWeb() {
 /** Answers the program's exit code. */
 function writeNotices() {
   return spawnSync(process.execPath, [noticesProgram], { cwd: root, stdio: ['ignore', 2, 2] }).status ?? 1
+}
+
+/** What `/docs` shows of the documents. */
+async function buildGuide() {
+  const began = new Date()
+  const { writeGuide } = await import('./guide-pages.mjs')
+  writeGuide(join(root, 'docs'), join(dist, 'docs'))
+  writeFileSync(guideStamp, '')
+  utimesSync(guideStamp, began, began)
 }
 
 /** Answers vite's exit code. */

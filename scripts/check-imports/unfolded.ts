@@ -22,7 +22,6 @@ export const UNFOLDED: Readonly<Record<string, string>> = {
   'src/registry/testsets/files/xlsx-thread.ts': 'is the program of a thread',
   'src/run/sandbox/inside/seal.ts': 'takes away what a script must not have, before anything else is loaded',
   'src/run/sandbox/inside/strip-types.ts': 'is loaded where a script has types',
-  'src/http/docs/viewer.ts': 'is the page of the interface, of which the app needs an address',
   'src/http/docs/request-text.ts':
     'is tested where there is no browser, and its importer is a program of one',
   'src/http/mcp/mcp-server.ts': 'is loaded when an agent first asks',

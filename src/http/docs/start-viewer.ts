@@ -8,7 +8,7 @@ import {
 } from './request-text.ts'
 
 /**
- * Starts Swagger UI in the page of `/docs`. This file runs in the browser as a module, as built. It adds the
+ * Starts Swagger UI in the page of `/docs/api`. This file runs in the browser as a module, as built. It adds the
  * needed scope and a curl command before the responses of each operation, and keeps keys out of commands.
  */
 

@@ -6,7 +6,7 @@ import { pagePolicy } from '../public-routes/page-policy.ts'
 import type { PublicRoute } from '../request.ts'
 
 /**
- * `GET /docs`: Swagger UI over `/openapi.json`, and its files. All are served from here: Swagger UI's copied
+ * `GET /docs` and below: the guide, as the build made it from docs/; and `GET /docs/api`: Swagger UI over `/openapi.json`, and its files. All are served from here: Swagger UI's copied
  * by the build, at an address with its version, so that browsers cache them; our own as built. Files are read
  * on first use.
  */
@@ -24,7 +24,8 @@ export function viewer(): Readonly<Record<string, PublicRoute>> {
     fileResponse(fileURLToPath(new URL(name, import.meta.url)), SCRIPT),
   ]
   return Object.fromEntries([
-    ['/docs', page(folder)],
+    ...guide(),
+    ['/docs/api', page(1, API_POLICY, (up) => apiPage(folder, up))],
     ofSwaggerUi('swagger-ui.css', 'text/css; charset=utf-8'),
     ofSwaggerUi('swagger-ui-bundle.js', SCRIPT),
     ofOurs('start-viewer.js'),
@@ -36,16 +37,52 @@ const SCRIPT = 'text/javascript; charset=utf-8'
 
 const FOR_A_YEAR = 'public, max-age=31536000, immutable'
 
+/** The pages and pictures of the guide; `pages.json` lists them. Without them (a build of the compiler alone) there are none. */
+function guide(): [string, PublicRoute][] {
+  const built = new URL('../../../docs/', import.meta.url)
+  const listed = nodeFs.readFile(fileURLToPath(new URL('pages.json', built)))
+  if (!listed) return []
+  const { pages, pictures } = JSON.parse(textOf(listed)) as {
+    readonly pages: Readonly<Record<string, string>>
+    readonly pictures: readonly string[]
+  }
+  const pathOf = (name: string): string => fileURLToPath(new URL(name, built))
+  const html = (file: string, up: string): string => {
+    const bytes = nodeFs.readFile(pathOf(file))
+    if (bytes) return textOf(bytes).replaceAll('@up@', up)
+    throw new Error(`${file} is missing: build again`)
+  }
+  const pageAt = ([address, file]: [string, string]): [string, PublicRoute] => {
+    const path = address === '' ? '/docs' : `/docs/${address}`
+    return [path, page(path.split('/').length - 2, GUIDE_POLICY, (up) => html(file, up))]
+  }
+  const fileAt = (name: string): [string, PublicRoute] => [
+    `/docs/${name}`,
+    fileResponse(pathOf(name), TYPES[name.replace(/^.*\./, '')] ?? 'application/octet-stream'),
+  ]
+  return [...Object.entries(pages).map(pageAt), ...[...pictures, 'guide.css'].map(fileAt)]
+}
+
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes)
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  png: 'image/png',
+  svg: 'image/svg+xml',
+}
+
 /**
- * The page. Its links are relative, so that they work under `/api`, behind a proxy with a prefix, and with a
- * trailing slash.
+ * A page that lies `depth` folders below the root. Its links are relative, so that they work under `/api`, behind a proxy with a prefix, and
+ * with a trailing slash.
  */
-function page(folder: string): PublicRoute {
-  const html = (up: string): PublicRoute =>
-    immutableResponse('text/html; charset=utf-8', () => pageOf(folder, up))
-  const [beside, below] = [html(''), html('../')]
+function page(depth: number, policy: string, make: (up: string) => string): PublicRoute {
+  const html = (levels: number): PublicRoute =>
+    immutableResponse('text/html; charset=utf-8', () => make('../'.repeat(levels)))
+  const [beside, below] = [html(depth), html(depth + 1)]
   return (ctx) => {
-    ctx.set('Content-Security-Policy', POLICY)
+    ctx.set('Content-Security-Policy', policy)
     ctx.set('Referrer-Policy', 'no-referrer')
     return (/^[^?]*\/(?:\?|$)/.test(ctx.originalUrl) ? below : beside)(ctx)
   }
@@ -59,9 +96,10 @@ const STYLE = `
 .example-request .copy-to-clipboard { right: 12px !important }
 `
 
-const POLICY = pagePolicy({ style: STYLE, ownFiles: true })
+const API_POLICY = pagePolicy({ style: STYLE, ownFiles: true })
+const GUIDE_POLICY = pagePolicy({ style: '', ownFiles: true })
 
-function pageOf(folder: string, up: string): string {
+function apiPage(folder: string, up: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -84,7 +84,8 @@ const OPEN_PATHS = Object.fromEntries(
       'Every project is open; `problems` counts what is wrong. To a key with the scope `read`, `damaged` names the repositories of its ' +
       'project that are not served, `traces` what keeps its traces from being stored',
     '/openapi.json': 'This document',
-    '/docs': 'This document as a page',
+    '/docs': 'The guide, as pages',
+    '/docs/api': 'This document as a page',
     '/': 'What answers here, its version and how to get a key: as a page to whoever prefers HTML, as JSON otherwise',
   }).map(([path, summary]) => [
     path,
@@ -340,7 +341,7 @@ const SECURITY_SCHEMES = {
     type: 'apiKey',
     in: 'header',
     name: 'Authorization',
-    description: 'The word ApiKey, a space, and the key; on the page of `/docs` the key alone will do.',
+    description: 'The word ApiKey, a space, and the key; on the page of `/docs/api` the key alone will do.',
   },
   Bearer: { type: 'http', scheme: 'bearer', description: 'The key as a bearer token: the same as ApiKey.' },
   KeyHeader: {

@@ -117,7 +117,7 @@ const UNBUILT = `<!doctype html>
 </head>
 <body>
 <h1>The page is not built</h1>
-<p>The server runs, and its <a href="/docs">REST interface</a> answers. Whoever runs it builds the page, in the server's folder, and loads this
+<p>The server runs, and its <a href="/docs/api">REST interface</a> answers. Whoever runs it builds the page, in the server's folder, and loads this
 again:</p>
 <pre>npm run build</pre>
 </body>

@@ -300,7 +300,7 @@ function administration(): Step[] {
     get('ready', '/ready', { key: 'none', bare: true }),
     get('metrics', '/metrics', { bare: true }),
     get('the OpenAPI document', '/openapi.json', { key: 'none', bare: true }),
-    get('the page of the documents', '/docs', { key: 'none', bare: true }),
+    get('the page of the documents', '/docs/api', { key: 'none', bare: true }),
     get('what answers here', '/', { key: 'none' }),
     get('no route', '/nothing/of/the/kind'),
     post('search', '/search', { query: 'nothing' }),

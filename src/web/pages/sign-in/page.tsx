@@ -58,7 +58,7 @@ export function SignIn({ problem: ofLink }: { readonly problem?: string | undefi
       <p>On the server’s machine, this command prints a sign-in link:</p>
       <Copyable text={`${COMMAND} open`} label="Command that prints a link" />
       <p>
-        <a href="/docs">Every route of the interface</a>
+        <a href="/docs/api">Every route of the interface</a>
       </p>
     </main>
   )
