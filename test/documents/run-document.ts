@@ -38,11 +38,13 @@ export async function runDocument(
   const port = await freePort()
   const blocks = documentBlocks(markdown.replaceAll('127.0.0.1:3000', `127.0.0.1:${port}`))
   writeFileSync(join(folder, 'document.sh'), scriptOf(blocks))
+  const checkout = checkOut(folder)
   const shell = spawn('bash', ['-c', '. "$0"; . "$1"', join(HERE, 'session.sh'), '../document.sh'], {
-    cwd: checkOut(folder),
+    cwd: checkout,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
-      PATH: `${dirname(process.execPath)}:${process.env['PATH']}`,
+      // The command `branchpoint` is the checkout's.
+      PATH: `${checkout}:${dirname(process.execPath)}:${process.env['PATH']}`,
       HOME: home,
       LANG: 'C.UTF-8',
       GIT_CONFIG_NOSYSTEM: '1',
