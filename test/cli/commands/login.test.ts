@@ -104,6 +104,8 @@ describe('branchpoint login', () => {
   })
 
   it('stores nothing that the server does not accept, and never sends a key over http to another machine', async () => {
+    const silent = await serve(() => undefined)
+    servers.pop()?.close()
     const html = await serve((_, response) =>
       response.writeHead(200, { 'content-type': 'text/html' }).end('<p>'),
     )
@@ -116,7 +118,7 @@ describe('branchpoint login', () => {
       setImmediate(() => response.destroy())
     })
     for (const [url, code, sentence] of [
-      ['http://127.0.0.1:1', 128, 'No server answers at http://127.0.0.1:1: connect ECONNREFUSED'],
+      [silent, 128, `No server answers at ${silent}: connect ECONNREFUSED`],
       [service.url.replace('http', 'https'), 128, 'No server answers at https://'],
       [html, 128, 'it is no Branchpoint server'],
       [moved, 128, 'answered 301: use the address https://x.example.'],
@@ -125,7 +127,7 @@ describe('branchpoint login', () => {
       [`${service.url}/nowhere`, 1, 'There is no'],
       ['http://prompts.example.org', 1, 'is not encrypted'],
       ['prompts.example.org', 2, 'is not the address of a server, such as https://'],
-      ['http://me:pw@127.0.0.1:1', 2, 'holds a user or a password'],
+      ['http://me:pw@127.0.0.1', 2, 'holds a user or a password'],
       ['ftp://127.0.0.1', 2, 'is not the address of a server'],
     ] as const) {
       const { code: status, stderr, stdout } = await run(`login ${url} --key ${ADMIN_KEY}`)
