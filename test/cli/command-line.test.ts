@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process'
+import { statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { runCommandLine } from '../../src/cli/run-command-line.ts'
@@ -71,6 +73,10 @@ describe('branchpoint', () => {
     expect(loaded[0]).to.equal('src/cli/main.js')
     expect(loaded.slice(1).filter((path) => !path.startsWith('server/'))).to.deep.equal([])
     expect(loaded).to.have.length.within(2, 40)
+    // What asks a server loads little: the time that it takes to start is node's.
+    const little = loadedBy(MAIN, 'get', 'bot', '--url', 'http://127.0.0.1:1', '--key', 'none')
+    const bytes = little.reduce((sum, path) => sum + statSync(join(dirname(MAIN), '../..', path)).size, 0)
+    expect([little[0], bytes < 100_000], `${bytes} bytes`).to.deep.equal(['src/cli/main.js', true])
   })
 })
 

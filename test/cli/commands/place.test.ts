@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
@@ -114,6 +116,53 @@ describe('where a command works', () => {
     expect(readdirSync(folder).sort()).to.deep.equal(['out.csv', 'rows.csv'])
   })
 
+  it('is a server that stores nothing of an upload that Ctrl-C ends, or that breaks off', async () => {
+    let arrived: (() => void) | undefined
+    const sockets = new Set<Socket>()
+    // Between the command and the server, to see that much of the upload is under way.
+    const between = createServer((socket) => {
+      const upstream = connect(Number(new URL(service.url).port), '127.0.0.1')
+      let bytes = 0
+      socket.on('data', (piece) => {
+        bytes += piece.length
+        if (bytes > 100_000) arrived?.()
+      })
+      for (const it of [socket, upstream]) sockets.add(it.on('error', () => undefined))
+      socket.pipe(upstream).pipe(socket)
+    }).listen(0, '127.0.0.1')
+    await once(between, 'listening')
+    const url = `http://127.0.0.1:${(between.address() as AddressInfo).port}`
+    /** Begins an upload that does not end, and answers when the server has some of it. */
+    const begin = async (slug: string) => {
+      const env = {
+        PATH: process.env['PATH'] ?? '',
+        BRANCHPOINT_URL: url,
+        BRANCHPOINT_KEY: ADMIN_KEY,
+        HOME: folder,
+      }
+      const words = ['testsets', 'import', '-', '--slug', slug, '--type', 'csv']
+      const child = spawn(process.execPath, [PROGRAM, ...words], { cwd: folder, env })
+      child.stdin.on('error', () => undefined).write(`a\n${'1\n'.repeat(200_000)}`)
+      const code = new Promise<number | null>((resolve) => child.once('close', resolve))
+      const ended = Promise.all([text(child.stderr), text(child.stdout), code])
+      await new Promise<void>((resolve) => (arrived = resolve))
+      return { child, ended }
+    }
+    try {
+      const stopped = await begin('stopped')
+      stopped.child.kill('SIGINT')
+      expect(await stopped.ended).to.deep.equal(['Stopped; nothing was stored.\n', '', 130])
+      const broken = await begin('broken')
+      for (const socket of sockets) socket.destroy()
+      const [stderr, stdout, code] = await broken.ended
+      expect([code, stdout, stderr.slice(0, 20)]).to.deep.equal([128, '', 'No server answers at'])
+    } finally {
+      between.close()
+    }
+    const refs = { testset_refs: [{ slug: 'stopped' }, { slug: 'broken' }] }
+    expect((await service.post('/testsets/query', refs)).body.count).to.equal(0)
+  })
+
   it('is what comes first of --store, --url, BRANCHPOINT_URL and the store of the settings', async () => {
     for (const name of ['one', 'two']) await makeEmptyStore(join(folder, name))
     const listed = async (env: Readonly<Record<string, string>>, ...args: string[]) =>
@@ -159,6 +208,9 @@ describe('where a command works', () => {
     const { code, stderr } = await branchpoint(server(), 'secrets', 'list', '--project', 'team')
     expect(code).to.equal(1)
     expect(stderr).to.contain('of the project "default"').and.contain('--store DIR')
+    const read = await branchpoint(server(), 'list', '--project', 'team')
+    expect([read.code, read.stdout, read.stderr]).to.deep.equal([1, '', stderr])
+    expect((await branchpoint(server(), 'list', '--project', 'default')).code).to.equal(0)
   })
 
   it('is refused without a key, and where no server answers', async () => {
