@@ -7,6 +7,7 @@ import {
   getPath,
   isJsonArray,
   isJsonObject,
+  keysOf,
   getKey,
   type Json,
   parseJson,
@@ -127,8 +128,8 @@ async function made(
   shell: Shell,
 ): Promise<number> {
   const { path, singular, one } = KINDS[name.kind ?? 'prompts']
-  const hasData = isJsonObject(data) && Object.keys(data).length > 0
-  const artifact = { slug: name.slug, template, message, data: hasData ? data : undefined }
+  const isEmpty = isJsonObject(data) && keysOf(data).length === 0
+  const artifact = { slug: name.slug, template, message, data: isEmpty ? undefined : data }
   const body = stringifyJson({ [singular]: artifact })
   const text = await textFrom(server, 'POST', `/simple/${path}/`, { body })
   report(shell, server, json, text, `Created the ${one} ${name.slug}`)

@@ -1,4 +1,5 @@
-import { getPath, type Json, parseJson, stringifyJson } from '../../base/json.ts'
+import { getPath, isJsonObject, parseJson, stringifyJson, withKey } from '../../base/json.ts'
+import { Refusal } from '../../errors.ts'
 import { textFrom } from '../command/ask-server.ts'
 import { serverOf, wordsOf } from '../command/at-server.ts'
 import { SERVER_USAGE } from '../command/chosen-server.ts'
@@ -32,10 +33,9 @@ async function run(args: readonly string[], shell: Shell): Promise<number> {
   const name = parseName(word, USAGE)
   const pairs = (values.input ?? []).map((text) => pairOf(text, '--input', USAGE))
   const file = values.inputs === undefined ? {} : await readJsonFile(values.inputs, '--inputs')
-  const inputs = pairs.reduce<Json>(
-    (all, [key, value]) => ({ ...(all as object), [key]: jsonOrText(value) }),
-    file,
-  )
+  if (!isJsonObject(file))
+    throw new Refusal('invalid_request', '--inputs: the file holds no object of inputs.')
+  const inputs = pairs.reduce((all, [key, value]) => withKey(all, key, jsonOrText(value)), file)
   const server = await serverOf(values, shell, USAGE)
   const outputs = values.outputs === undefined ? undefined : jsonOrText(values.outputs)
   const body = stringifyJson({ references: await referencesOf(), data: { inputs, outputs } })

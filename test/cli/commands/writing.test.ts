@@ -170,6 +170,14 @@ describe('commands that write to a server', () => {
     expect(failures).to.contain('failed: ').and.not.contain(trace)
     expect(JSON.parse((await run('traces list echo --limit 1 --json')).stdout)).to.have.property('count', 1)
     expect(await refused('traces show 0')).to.contain('trace')
+    writeFileSync(join(folder, 'inputs.json'), '{"1": 12345678901234567890, "q": "Who?"}')
+    expect((await run('run echo --inputs inputs.json')).stdout).to.equal('Who?\n')
+    expect((await run(['run', 'echo', '--inputs', 'inputs.json', '--input', 'q=Which?'])).stdout).to.equal(
+      'Which?\n',
+    )
+    writeFileSync(join(folder, 'list.json'), '[1]')
+    expect(await refused('run echo --inputs list.json')).to.contain('no object of inputs')
+    expect(await refused('commit listed --create --file list.json')).to.contain('data')
     expect(await refused('run echo --inputs none.json')).to.contain('--inputs: "none.json" cannot be read')
   })
 
