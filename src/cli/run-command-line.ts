@@ -113,9 +113,12 @@ function isHelp(arg: string): boolean {
   return arg === '--help' || arg === '-h'
 }
 
+/** Shown beside a command; more would make the list too wide. */
+const MOST_WORDS = 4
+
 function help(): string {
   const verbs = Object.entries(VERBS).map(([name, { words, summary }]) => [
-    `  ${[name, words.join('|')].join(' ').trim()}`,
+    `  ${name} ${words.length > MOST_WORDS ? '' : words.join('|')}`.trimEnd(),
     summary,
   ])
   return `branchpoint COMMAND [ARGUMENTS]: a registry in which every artifact is a git repository.

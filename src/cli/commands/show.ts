@@ -12,7 +12,7 @@ import {
   type Revision,
 } from '../command/names.ts'
 import { readArguments } from '../command/read-arguments.ts'
-import { oneLine, paint, shownTime } from '../command/terminal.ts'
+import { oneLine, shownTime } from '../command/terminal.ts'
 import { textTable } from '../command/text-table.ts'
 import { VERBS } from '../command/verbs.ts'
 
@@ -144,14 +144,18 @@ function recordOf({ id, kind }: Artifact, whole: Whole, { terminal }: Shell): st
   const running = deployments.map(({ environment, revision, since, behind }) => [
     environment.slug,
     revision ? `@${revision.version}` : '',
-    behind ? `${behind} behind` : '',
+    String(behind ?? ''),
     time(since.date),
     authorName(since.author),
     oneLine(since.message ?? ''),
   ])
-  const section = (title: string, rows: readonly (readonly string[])[]): readonly string[] =>
-    rows.length === 0 ? [] : [`\n${paint(terminal, 'bold', title)}\n${textTable(rows, terminal.columns)}`]
-  return [textTable(shown), ...section('Deployed', running), ...section('Versions', versions)].join('\n')
+  const table = (titles: readonly string[], rows: readonly (readonly string[])[]): readonly string[] =>
+    rows.length === 0 ? [] : [`\n${textTable([titles, ...rows], terminal.columns)}`]
+  return [
+    textTable(shown),
+    ...table(['DEPLOYED', 'VERSION', 'BEHIND', 'SINCE', 'WHO', 'WHY'], running),
+    ...table(['VERSION', 'WHEN', 'WHO', 'WHAT'], versions),
+  ].join('\n')
 }
 
 /** `team: billing, beta`. */

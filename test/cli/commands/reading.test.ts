@@ -156,8 +156,8 @@ describe('commands that read from a server', () => {
     expect(shown).to.match(
       /^prompt +bot\ntitle +Bot\ntags +team: billing\nid +[0-9a-f-]{36}\nvariants +\S+, \S+\n/,
     )
-    expect(shown).to.match(/\nDeployed\nproduction +@1 +1 behind +20\S+Z +admin +First release\n/)
-    expect(shown).to.match(/\nVersions\n@2 .* Cooler\n@1 .* First revision\n$/)
+    expect(shown).to.match(/\n\nDEPLOYED .*\nproduction +@1 +1 +20\S+Z +admin +First release\n/)
+    expect(shown).to.match(/\n\nVERSION .*\n@2 .* Cooler\n@1 .* First revision\n$/)
     const record = JSON.parse(await said('show bot --json'))
     expect(record).to.have.keys('application', 'application_variants', 'application_revisions', 'deployments')
   })
@@ -197,7 +197,9 @@ describe('commands that read from a server', () => {
       return (await text(child.stdout)).replaceAll('\r', '')
     }
     const paged = await onTerminal('show bot', { PAGER: 'sed "s/^/> /"' })
-    expect(paged).to.contain('> \x1b[1mVersions\x1b[0m\n> @2')
+    expect(paged).to.contain('> VERSION').and.contain('> @2').and.contain('> WHY       First release')
+    const coloured = await onTerminal('diff bot@1 bot')
+    expect(coloured).to.contain('\x1b[32m+Be brief.\x1b[0m')
     expect(paged).to.match(/(?:just now|minutes? ago)/)
     const plain = await onTerminal('log bot', { NO_COLOR: '1', PAGER: 'sed "s/^/> /"' })
     expect(plain).to.contain('> VERSION').and.not.contain('\x1b')
