@@ -52,7 +52,8 @@ if (compiler === undefined) {
   console.error('There is no build in dist/, and no compiler to make one. Run npm ci without --omit=dev.')
   process.exit(1)
 }
-if (isCurrent() && isServerCurrent() && isWebCurrent() && areNoticesCurrent() && isGuideCurrent()) process.exit(0)
+if (isCurrent() && isServerCurrent() && isWebCurrent() && areNoticesCurrent() && isGuideCurrent())
+  process.exit(0)
 await takeLock()
 try {
   if (!isCurrent()) process.exitCode = build()
