@@ -93,6 +93,11 @@ const PROOFS: Readonly<Record<string, Proof>> = {
     summary: 'the steps of deploy/Dockerfile, without Docker, and a server with a read-only root',
     load: () => import('./proofs/image.ts'),
   },
+  'mcp-inspector': {
+    options: '',
+    summary: "agents' clients of others against /mcp and branchpoint mcp",
+    load: () => import('./proofs/mcp-inspector.ts'),
+  },
   nodes: {
     options: '[--node VERSION]… [SPEC…]',
     summary: 'the test suite under each version of Node',
