@@ -29,7 +29,9 @@ try {
     { role: 'system', content: 'You answer tickets. Be kind.' },
     { role: 'user', content: '{{question}}' },
   ]
-  const parameters = { prompt: { messages, llm_config: { model: 'mock/examples' }, template_format: 'curly' } }
+  const parameters = {
+    prompt: { messages, llm_config: { model: 'mock/examples' }, template_format: 'curly' },
+  }
   const data = { uri: 'svc:builtin:completion:v0', parameters }
   await service.post('/simple/applications/', { application: { slug: 'support-bot', data } })
   await inspectOverHttp()
@@ -60,8 +62,8 @@ async function inspectOverHttp(): Promise<void> {
     at('', ...call('prompts_get', 'name=support-bot', 'version=1', 'fields=["version","subject"]')),
     '"version": 1',
   )
-  await inspect(at('', ...call('prompts_get', 'name=suport-bot')), 'Did you mean')
-  await inspect(at('', ...call('prompts_deploy', 'name=support-bot')), 'a tool of the group deploy')
+  await inspect(at('', ...call('prompts_get', 'name=suport-bot')), 'Did you mean', 5)
+  await inspect(at('', ...call('prompts_deploy', 'name=support-bot')), "'prompts_deploy' not found", 5)
   await inspect(
     at('', '--method', 'prompts/get', '--prompt-name', 'support-bot@1', '--prompt-args', 'question=Why?'),
     'Why?',
@@ -77,7 +79,7 @@ async function inspectOverHttp(): Promise<void> {
       '"version": 2',
     )
   const load = ['--load', '--load-requests', `${CALLS}`, '--load-concurrency', `${CALLS}`, '--format', 'json']
-  await inspect(at('', ...call('prompts_get', 'name=support-bot'), ...load), 'requests')
+  await inspect(at('', ...call('prompts_get', 'name=support-bot'), ...load), `"ok":${CALLS}`)
 }
 
 async function inspectOverStdio(): Promise<void> {
@@ -94,11 +96,12 @@ async function inspectOverStdio(): Promise<void> {
   await inspect([...set, process.execPath, PROGRAM, 'mcp', ...asked], '"version": 2')
 }
 
-/** Calls the inspector; what it prints has to contain `expected`. */
-async function inspect(args: readonly string[], expected: string): Promise<void> {
+/** Calls the inspector; what it prints has to contain `expected`, and it has to end with this code. */
+async function inspect(args: readonly string[], expected: string, code = 0): Promise<void> {
   const shown = args.map((arg) => (/^[\w@./:=?-]+$/.test(arg) ? arg : `'${arg}'`)).join(' ')
   const { said } = await finished(join(folder, 'node_modules/.bin/mcp-inspector'), ['--cli', ...args])
-  report(`mcp-inspector --cli ${shown}`, said, expected)
+  report(`mcp-inspector --cli ${shown}`, said, code === 0 ? expected : `(ended with ${code})`)
+  if (!said.includes(expected) || (code === 0 && said.includes('(ended with'))) process.exitCode = 1
 }
 
 async function askWithFirstSdk(): Promise<void> {

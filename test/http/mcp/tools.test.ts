@@ -116,7 +116,7 @@ describe('tools of /mcp', () => {
     ).to.equal('deployment_not_found')
     expect(
       (await refusal('prompts_rollback', { name: 'support-bot', environment: 'production' })).text,
-    ).to.contain('Name a version: prompts_deploy.')
+    ).to.contain('Nothing has been deployed')
     await call('prompts_deploy', { name: 'support-bot', version: 1, environment: 'production' })
     const { data: deployed } = await call('prompts_deploy', {
       name: 'support-bot',
@@ -128,6 +128,9 @@ describe('tools of /mcp', () => {
     expect(await inProduction()).to.equal(2)
     await call('prompts_rollback', { name: 'support-bot', environment: 'production' })
     expect(await inProduction()).to.equal(1)
+    // A second one goes further back, and never forward again.
+    const further = await refusal('prompts_rollback', { name: 'support-bot', environment: 'production' })
+    expect(further.text).to.contain('Name a version: prompts_deploy.')
     const { data: log1 } = await call('prompts_log', { name: 'support-bot', environment: 'production' })
     expect(log1.application_revisions.map(({ version }: any) => version)).to.deep.equal([1])
     const both = await refusal('prompts_get', { name: 'support-bot', environment: 'production', version: 2 })

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { Refusal } from '../../../errors.ts'
-import { getPath, type Json, type JsonObject, type PlainObject } from '../../../base/json.ts'
+import { getKey, getPath, type Json, type JsonObject, type PlainObject } from '../../../base/json.ts'
 import type { Rest } from '../rest.ts'
 import { given } from '../short-record.ts'
-import { fields, listIn, NAMED, references, SLUG, type Tool, tool, written } from './tool.ts'
+import { fields, listIn, NAMED, references, retrieve, SLUG, type Tool, tool, written } from './tool.ts'
 
 /** The tools that change what an environment runs. */
 export const deployTools: readonly Tool[] = [
@@ -28,7 +28,8 @@ export const deployTools: readonly Tool[] = [
     group: 'deploy',
     effect: 'replaces',
     title: 'Roll back',
-    description: 'Deploys again the version of a prompt that the environment ran before the present one.',
+    description:
+      'Deploys again the version of a prompt that the environment ran before the present one; a second time, the one before that.',
     input: z.strictObject({
       name: NAMED.name,
       environment: SLUG.describe('The environment that is rolled back'),
@@ -54,28 +55,32 @@ async function deploy(
   return written(await rest.post('/applications/revisions/deploy', asked), 'application_revision', fields)
 }
 
-/** How many moves of an environment are searched for the one before the present. */
+/** How many moves of an environment are searched, in pages. */
 const MOVES_A_PAGE = 100
 const MOST_PAGES = 20
 
-/** The version that the environment ran before the present one: where the newest move of the prompt came from. */
+/**
+ * What the environment ran before it ran the present version for the first time, so that a second rollback goes one further back. Refuses
+ * if there is nothing.
+ */
 async function versionBefore(
   rest: Rest,
   name: string,
   environment: string,
 ): Promise<{ readonly variant: string; readonly version: number }> {
+  const present = getKey(await retrieve(rest, 'application', { name, environment }), 'slug')
+  let before: Json | undefined
   let next: Json | undefined
-  for (let page = 0; page < MOST_PAGES; page++) {
+  for (let page = 0; page < MOST_PAGES && (page === 0 || next !== undefined); page++) {
     const windowing = given({ limit: MOVES_A_PAGE, next })
     const answer = await rest.post('/deployments/log', { environment_ref: { slug: environment }, windowing })
-    for (const move of listIn(answer, 'entries').flatMap((entry) => listIn(entry, 'moved'))) {
-      const [variant, version] = [getPath(move, 'from', 'variant'), getPath(move, 'from', 'version')]
-      if (getPath(move, 'key') === `${name}.revision` && variant !== undefined && version !== undefined)
-        return { variant: String(variant), version: Number(version) }
-    }
+    for (const move of listIn(answer, 'entries').flatMap((entry) => listIn(entry, 'moved')))
+      if (getPath(move, 'key') === `${name}.revision` && getPath(move, 'to', 'revision') === present)
+        before = getPath(move, 'from')
     next = getPath(answer, 'windowing', 'next')
-    if (next === undefined) break
   }
+  const [variant, version] = [getPath(before, 'variant'), getPath(before, 'version')]
+  if (typeof variant === 'string' && version !== undefined) return { variant, version: Number(version) }
   throw new Refusal(
     'invalid_request',
     `${environment} ran no other version of ${name} before the present one. Name a version: prompts_deploy.`,
