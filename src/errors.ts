@@ -34,6 +34,7 @@ export type RefusalCode =
   | 'foreign_origin'
   | 'missing_scope'
   | 'guarded'
+  | 'outside_folders'
   // the requested thing
   | 'route_not_found'
   | 'method_not_allowed'
@@ -76,6 +77,7 @@ export type RefusalCode =
   | 'ambiguous_variant'
   | 'archived'
   | 'in_use'
+  | 'folder_in_use'
   | 'last_admin_key'
   | 'focus_mismatch'
   | 'revision_exists'
@@ -109,6 +111,8 @@ export interface RefusalData {
   readonly details?: Readonly<Record<string, unknown>>
   /** What uses the thing that was to be removed … */
   readonly users?: readonly object[]
+  /** The API keys that name a folder which was to be moved. */
+  readonly keys?: readonly object[]
   /** The conflicts of a merge. */
   readonly conflicts?: readonly object[]
   readonly truncated?: true

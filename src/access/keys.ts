@@ -5,8 +5,10 @@ export {
   createProject,
   isLive,
   keyNames,
+  keysOfFolder,
   listApiKeys,
   liveKeyIn,
+  moveFolderOfKeys,
   revokeApiKey,
 } from './keys/api-keys.ts'
 export { type Authenticate, type KeyRing, openKeyRing } from './keys/authenticator.ts'

@@ -42,3 +42,30 @@ export function movedFolder(folder: string, from: string, to: string): string {
   const rest = folder.slice(from.length).replace(/^\//, '')
   return [to, rest].filter((part) => part !== '').join('/')
 }
+
+/** How an entry of a key's folders ends that means all below its folder, too. */
+const ALL_BELOW = '/**'
+
+/** What is wrong with an entry of a key's folders, as the rest of a sentence: a folder, or a folder and `/**` (interface 16.6). */
+export function limitProblem(entry: string): string | undefined {
+  const folder = folderOfLimit(entry)
+  return folder === '' ? 'names no folder' : folderProblem(folder)
+}
+
+/** The folder that an entry names. */
+export function folderOfLimit(entry: string): string {
+  return entry.endsWith(ALL_BELOW) ? entry.slice(0, -ALL_BELOW.length) : entry
+}
+
+/** The entry once its folder, which is `from` or lies below it, is moved to `to`. */
+export function movedLimit(entry: string, from: string, to: string): string {
+  return movedFolder(folderOfLimit(entry), from, to) + (entry.endsWith(ALL_BELOW) ? ALL_BELOW : '')
+}
+
+/** Whether one of these entries takes in what lies in a folder. */
+export function isWithinLimits(folder: string, limits: readonly string[]): boolean {
+  return limits.some((entry) => {
+    const limit = folderOfLimit(entry)
+    return limit === entry ? foldFolder(folder) === foldFolder(limit) : isWithinFolder(folder, limit)
+  })
+}

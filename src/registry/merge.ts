@@ -1,6 +1,6 @@
 export { cherryPickRevision, revertRevision } from './merge/apply-revision.ts'
 export { compareSides } from './merge/compare-sides.ts'
-export { type SideReference, findSide, revisionOfSide } from './merge/merge-side.ts'
+export { type SideReference, findSide, findSource, revisionOfSide } from './merge/merge-side.ts'
 export { mergeVariants } from './merge/merge-variants.ts'
 export type { Resolution, RestResolution } from './merge/merging.ts'
 export type { MergeOutcome, Merged } from './merge/write-merge.ts'

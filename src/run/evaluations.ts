@@ -1,3 +1,4 @@
+export { limitedEvaluations } from './evaluations/limited-evaluations.ts'
 export type { EvaluationServices, Evaluator } from './evaluations/evaluation-services.ts'
 export {
   type Evaluation,

@@ -1,4 +1,4 @@
-import type { Authenticate, Intents } from '../access/keys.ts'
+import type { Authenticate, Caller, Intents } from '../access/keys.ts'
 import type { Config } from '../config.ts'
 import type { Store } from '../git/store.ts'
 import { workerPool } from '../run/handlers.ts'
@@ -103,7 +103,7 @@ function composeGit(
   { options: { config }, store: { fs }, projects, spools, uploads, gitPermits: permits }: AppParts,
   authenticate: Authenticate,
 ) {
-  const shared = { authenticate, registryOf: (project: string) => projects.registries.of(project), spools }
+  const shared = { authenticate, registryOf: (caller: Caller) => projects.registries.seenBy(caller), spools }
   const { pushMaxBytes: maxBytes, pushMaxBlobBytes: maxBlobBytes } = config
   return {
     restore: restoreBundle({ ...shared, fs, folder: uploads, maxBytes, limits: { maxBlobBytes } }),

@@ -95,7 +95,7 @@ export function composeEndpoints({
     backupEndpoint({ gitPermits, spools }),
     ...sessionEndpoints({ ...access, publicUrl: config.publicUrl }),
     eventEndpoint({ ...access, events }),
-    ...folderEndpoints(surfaces),
+    ...folderEndpoints(surfaces, { fs, storeDir }),
     ...secretEndpoints(runtime),
     ...traceEndpoints(tracesOf),
     searchEndpoint(searchOf, surfaces, settings),

@@ -3,7 +3,13 @@ import { resolveHost } from '../feeds/outgoing.ts'
 import { seedEnvironments, type Family } from '../registry/families.ts'
 import type { OtlpExporter } from '../feeds/otlp-exporter.ts'
 import { OpenSearch, type ProjectSearch } from '../feeds/search.ts'
-import { OpenTraces, type SharedTraces, type ProjectTraces, type TraceSettings } from '../feeds/traces.ts'
+import {
+  limitedTraces,
+  OpenTraces,
+  type SharedTraces,
+  type ProjectTraces,
+  type TraceSettings,
+} from '../feeds/traces.ts'
 import {
   type RepositoryProblem,
   Registries,
@@ -11,7 +17,7 @@ import {
   type RegistrySettings,
   type Signing,
 } from '../registry/registries.ts'
-import { OpenWebhooks, type ProjectWebhooks } from '../feeds/webhooks.ts'
+import { noWebhooks, OpenWebhooks, type ProjectWebhooks } from '../feeds/webhooks.ts'
 import type { StartOptions } from './started-service.ts'
 import { untilDone } from './watch-filling.ts'
 
@@ -62,9 +68,10 @@ export function composeProjects(
     traces,
     search,
     exporter,
-    tracesOf: (registry) => traces.of(registry),
+    tracesOf: (registry) =>
+      registry.limit ? limitedTraces(traces.of(registry), registry.limit) : traces.of(registry),
     searchOf: (registry) => search.of(registry),
-    webhooksOf: (registry) => webhooks.of(registry),
+    webhooksOf: (registry) => (registry.limit ? noWebhooks(registry) : webhooks.of(registry)),
   }
 }
 

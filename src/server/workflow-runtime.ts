@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import type { Config } from '../config.ts'
-import { type EvaluationServices, ProjectEvaluations } from '../run/evaluations.ts'
+import { type EvaluationServices, limitedEvaluations, ProjectEvaluations } from '../run/evaluations.ts'
 import { builtInHandlers } from '../run/handlers.ts'
 import type { HandlerServices, InvocationServices } from '../run/invocation.ts'
 import {
@@ -77,12 +77,14 @@ export function openRuntime({ config, fs, record, tracesOf, onTrouble }: Runtime
         ...{ policy, maxAnswerBytes: KEY_TEST_ANSWER, signal },
         timeoutMs: Math.min(config.modelTimeoutMs, KEY_TEST_MS),
       }),
-    evaluationsOf: (registry) =>
-      remembered(
+    evaluationsOf: ({ whole, limit }) => {
+      const all = remembered(
         evaluations,
-        registry,
-        () => new ProjectEvaluations(registry, { invocation: services, permits, tracesOf, onTrouble }),
-      ),
+        whole,
+        () => new ProjectEvaluations(whole, { invocation: services, permits, tracesOf, onTrouble }),
+      )
+      return limit ? limitedEvaluations(all, limit) : all
+    },
     evaluationPermits: permits,
     interruptEvaluations,
     close: async () => {

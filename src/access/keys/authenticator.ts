@@ -159,12 +159,13 @@ function stampOf(fs: Fs, path: string): string {
 }
 
 function toEntry(project: string, key: ApiKey): KeyEntry {
-  const { id, name, email, scopes, expires_at: at } = key
+  const { id, name, email, scopes, folders, expires_at: at } = key
   const caller = callerWith(project, {
     id,
     name,
     email,
     scopes,
+    ...(folders ? { folders } : {}),
     ...(at === undefined ? {} : { expiresAt: at }),
   })
   return { hash: Buffer.from(key.sha256, 'hex'), caller }

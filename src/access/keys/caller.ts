@@ -11,6 +11,8 @@ export interface Caller {
     readonly scopes: readonly Scope[]
     /** ISO 8601, if it expires. */
     readonly expiresAt?: string
+    /** What it is limited to (interface 16.6); undefined if to nothing. */
+    readonly folders?: readonly string[] | undefined
   }
   /** What the key may do, directly or through `admin`. */
   readonly may: Granted

@@ -10,6 +10,8 @@ const apiKey = z.strictObject({
   name: z.string(),
   email: z.string(),
   scopes: z.array(z.enum(SCOPES)).readonly(),
+  /** The folders it is limited to; absent if to none. */
+  folders: z.array(z.string()).readonly().optional(),
   /** Hex SHA-256 of the token. */
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   last4: z.string(),

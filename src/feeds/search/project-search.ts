@@ -65,6 +65,8 @@ export interface SearchedPlace {
 }
 
 const DEFAULT_HITS = 50
+/** How many are looked at together for a key that may not see all of them. */
+const DOCUMENTS_AT_ONCE = 500
 /** The time limit of a search, in milliseconds. */
 const MAX_SEARCH_MS = 1000
 
@@ -73,10 +75,15 @@ export class ProjectSearch {
   readonly #registry: Registry
   readonly #feed: SearchFeed
 
-  /** `thread` is as for `SearchFeed`. */
-  constructor(registry: Registry, thread: DatabaseThread<SearchWork>) {
+  /** The feed keeps the index of the whole project current; of what it finds, the search answers what is in this registry. */
+  constructor(registry: Registry, feed: SearchFeed) {
     this.#registry = registry
-    this.#feed = new SearchFeed(registry, thread)
+    this.#feed = feed
+  }
+
+  /** The same for what a key that is limited to folders sees. */
+  within(registry: Registry): ProjectSearch {
+    return new ProjectSearch(registry, this.#feed)
   }
 
   /**
@@ -88,7 +95,7 @@ export class ProjectSearch {
     const limit = windowing?.limit ?? DEFAULT_HITS
     const behind = windowing?.next === undefined ? undefined : await this.#placeOf(windowing.next)
     const question = await this.#questionOf(query)
-    const found = await this.#feed.ask('find', { question, page: { limit: limit + 1, behind } })
+    const found = await this.#find(question, limit + 1, behind)
     if (!found) throw unknownCursor(windowing?.next ?? '')
     const hits: SearchHit[] = []
     const slice = new TimeSlice(signal)
@@ -100,6 +107,26 @@ export class ProjectSearch {
     }
     const last = found[limit - 1]
     return { rows: hits, next: found.length > limit && last ? this.#idOf(last) : undefined }
+  }
+
+  /** A page of what is found; what a limited registry does not hold is passed over, so that a page is as long as any. */
+  async #find(
+    question: DocumentQuestion,
+    limit: number,
+    behind: DocumentPlace | undefined,
+  ): Promise<readonly FoundDocument[] | undefined> {
+    const { index, limit: limited } = this.#registry
+    if (!limited) return this.#feed.ask('find', { question, page: { limit, behind } })
+    const most = Math.max(limit, DOCUMENTS_AT_ONCE)
+    const seen: FoundDocument[] = []
+    for (let last = behind; seen.length < limit;) {
+      const found = await this.#feed.ask('find', { question, page: { limit: most, behind: last } })
+      if (!found) return undefined
+      for (const document of found) if (index.viewAt(document.path)) seen.push(document)
+      last = found.at(-1)
+      if (found.length < most) break
+    }
+    return seen
   }
 
   /** All artifacts and revisions that match a query. Refuses a query that takes too long with `query_too_broad`. */
@@ -118,7 +145,7 @@ export class ProjectSearch {
   /** Updates the index, then builds its query. */
   async #questionOf(query: Omit<SearchQuery, 'windowing'>): Promise<DocumentQuestion> {
     const { search, kinds, withRows, includeHistory = false, includeArchived = false } = query
-    const { index, families } = this.#registry
+    const { index, families, limit, environments } = this.#registry
     await index.refresh(
       families.filter(
         ({ folder, rowsFolder }) =>
@@ -128,7 +155,8 @@ export class ProjectSearch {
     await this.#feed.catchUp()
     return {
       match: matchExpression(search),
-      kinds,
+      // What an environment is found by are words of all that was ever deployed there.
+      kinds: limit ? kinds.filter(({ family }) => family !== environments.folder) : kinds,
       withRows,
       includeHistory,
       includeArchived,
@@ -242,10 +270,14 @@ export class OpenSearch {
   readonly #thread = new DatabaseThread<SearchWork>(new URL('./index/search-thread.js', import.meta.url))
   readonly #projects = new Map<Registry, ProjectSearch>()
 
-  /** The search of a project; the first call starts indexing. */
+  /** The search of a project, or of a part of one; the first call starts indexing. */
   of(registry: Registry): ProjectSearch {
+    if (registry.limit) return this.of(registry.whole).within(registry)
     let search = this.#projects.get(registry)
-    if (!search) this.#projects.set(registry, (search = new ProjectSearch(registry, this.#thread)))
+    if (!search) {
+      search = new ProjectSearch(registry, new SearchFeed(registry, this.#thread))
+      this.#projects.set(registry, search)
+    }
     return search
   }
 

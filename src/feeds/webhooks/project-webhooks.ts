@@ -35,6 +35,18 @@ export function projectWebhooks(
   }
 }
 
+/**
+ * The webhooks that a key limited to folders sees: none, because each is about the whole project (interface 16.8). Only the routes that
+ * read ask for them.
+ */
+export function noWebhooks({ store }: Registry): ProjectWebhooks {
+  const shelf = new WebhookStore(NO_FILES, `${store.folder}/webhooks`)
+  return { shelf } as ProjectWebhooks // what writes webhooks takes the scope admin, which no such key has
+}
+
+/** A folder of which nothing is there. */
+const NO_FILES = { readDir: () => undefined, stat: () => undefined } as unknown as Fs
+
 /** Settings that webhooks need. */
 export interface WebhookSettings {
   readonly policy: OutgoingPolicy

@@ -11,15 +11,21 @@ export interface Fetch {
   readonly protocol: string | undefined
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
+  /** Refs that are not shown, below a ref or a folder of refs. */
+  readonly hidden?: string | undefined
 }
 
 /**
  * Answers a fetch with git; resolves when its output begins or it has ended. Partial and shallow clones, and any object by id, are allowed.
  */
-export async function uploadPack(gitdir: string, { input, protocol, signal }: Fetch): Promise<GitChild> {
+export async function uploadPack(
+  gitdir: string,
+  { input, protocol, signal, hidden }: Fetch,
+): Promise<GitChild> {
+  const config = hidden === undefined ? ALLOWED : { ...ALLOWED, 'uploadpack.hideRefs': hidden }
   const child = startGit({
     args: ['upload-pack', '--strict', '--stateless-rpc', ...(input ? [] : ['--advertise-refs']), gitdir],
-    env: gitEnvironment(ALLOWED, protocol === undefined ? {} : { GIT_PROTOCOL: protocol }),
+    env: gitEnvironment(config, protocol === undefined ? {} : { GIT_PROTOCOL: protocol }),
     input,
     signal,
   })

@@ -286,8 +286,8 @@ function assertRunnable({ slug, stored }: Revision): void {
   )
 }
 
-function evaluatorOf({ context, caller: { may } }: Call<unknown>): Evaluator {
-  return { context, caller: { mayRead: may.read, mayWrite: may.write } }
+function evaluatorOf({ context, caller: { may, key } }: Call<unknown>): Evaluator {
+  return { context, caller: { mayRead: may.read, mayWrite: may.write }, folders: key.folders }
 }
 
 function answer(evaluation: Evaluation): EndpointResponse {

@@ -1,14 +1,16 @@
 import { z } from 'zod'
-import type { ResultAddress } from '../../access/keys.ts'
+import { keysOfFolder, moveFolderOfKeys, requireScope, type ResultAddress } from '../../access/keys.ts'
+import { invalid, Refusal } from '../../errors.ts'
 import { listFolders, moveFolder, type RecordedArtifact } from '../../registry/artifacts.ts'
 import type { Surface } from '../../registry/families.ts'
 import type { Registry } from '../../registry/registries.ts'
+import type { Fs } from '../../storage/files.ts'
 import { type Endpoint, endpoint, type EndpointResponse } from '../routing/endpoint.ts'
 import { queryParameters } from '../schemas/queries/query-parameters.ts'
 import { folder } from '../schemas/request-schemas.ts'
 
 /** The folders of a project, and moving one (interface 16.4, 16.5). */
-export function folderEndpoints(surfaces: readonly Surface[]): Endpoint[] {
+export function folderEndpoints(surfaces: readonly Surface[], place: KeyFiles): Endpoint[] {
   const tag = 'folders'
   // The surface of all workflows matches what no narrower one matches.
   const narrowFirst = [...surfaces].sort((a, b) => flagsOf(b).length - flagsOf(a).length)
@@ -54,15 +56,26 @@ export function folderEndpoints(surfaces: readonly Surface[]): Endpoint[] {
       tag,
       summary: 'Move all that lies in a folder or below it, each artifact by a write of its own',
       scope: 'write',
-      input: z.object({ from: folder, to: folder }),
+      input: z.object({
+        from: folder,
+        to: folder,
+        rename_in_keys: z.boolean().optional().meta({
+          description:
+            'Also changes the API keys that are limited to the folder or to one below it, which needs the scope admin. Else such a key refuses the move.',
+        }),
+      }),
       output: z.strictObject({
         count: z.int().min(0),
         moved: z.array(movedRecord),
         failed: z.array(movedRecord.extend({ code: z.string() })),
       }),
       example: { from: 'support', to: 'customers/support' },
-      run: async ({ registry, input, context, untilGone }) =>
-        answer(await moveFolder(registry, input, context, untilGone())),
+      run: async ({ registry, input, context, caller, untilGone }) => {
+        const { rename_in_keys: renames = false, ...move } = input
+        if (renames) requireScope(caller, ['admin'])
+        const before = (): Promise<void> => lookAtKeys(place, caller.project, move, renames)
+        return answer(await moveFolder(registry, move, context, { signal: untilGone(), before }))
+      },
       recall: async ({ registry }, address) => answer(await outcomeAt(registry, address)),
     }),
   ]
@@ -78,6 +91,38 @@ const movedRecord = z.strictObject({ kind: z.string(), id: z.uuid(), slug: z.str
 
 function presentFolder({ path, artifacts, recursive }: z.infer<typeof folderRecord>): object {
   return { path, artifacts, recursive }
+}
+
+/** Where the keys of projects are. */
+interface KeyFiles {
+  readonly fs: Fs
+  readonly storeDir: string
+}
+
+/** Refuses to move a folder that live keys are limited to, or has them be limited to it at its new place (interface 16.10). */
+async function lookAtKeys(
+  { fs, storeDir }: KeyFiles,
+  project: string,
+  move: { readonly from: string; readonly to: string },
+  renames: boolean,
+): Promise<void> {
+  const keys = keysOfFolder(fs, storeDir, project, move.from)
+  if (keys.length === 0) return
+  if (!renames) {
+    throw new Refusal(
+      'folder_in_use',
+      `API keys are limited to "${move.from}" or to a folder below it, and would lose sight of it. Send rename_in_keys: true with a key of the scope admin, which changes them, too; or revoke them.`,
+      { keys: keys.map(({ id, name, folders }) => ({ id, name, folders })) },
+    )
+  }
+  if (move.to === '')
+    throw invalid(
+      ['body', 'to'],
+      'a key cannot be limited to the root; name a folder, or revoke the keys first.',
+      'invalid_folder',
+    )
+  // First the keys: if the request is cut off, it can be repeated as long as something is left to move.
+  await moveFolderOfKeys(fs, storeDir, project, move)
 }
 
 type Outcome = Awaited<ReturnType<typeof moveFolder>>

@@ -134,7 +134,7 @@ function keyNamed(keys: readonly ApiKey[], id: string): ApiKey {
 
 /** A key as answers show it. */
 export function presentKey(
-  { id, name, email, scopes, ...key }: ApiKey,
+  { id, name, email, scopes, folders, ...key }: ApiKey,
   lastUses: ReadonlyMap<string, string>,
 ): object {
   return {
@@ -142,6 +142,7 @@ export function presentKey(
     name,
     email,
     scopes,
+    folders,
     created_at: key.created_at,
     last_used_at: lastUses.get(id) ?? null,
     ...(key.expires_at === undefined ? {} : { expires_at: key.expires_at }),

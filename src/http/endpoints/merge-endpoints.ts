@@ -8,6 +8,7 @@ import {
   revertRevision,
   type SideReference,
   findSide,
+  findSource,
   mergeVariants,
   type Merged,
   type MergeOutcome,
@@ -151,7 +152,7 @@ export function mergeEndpoints(
       async ({ registry, input, context, untilGone }) => {
         const options = { ...input, signal: untilGone() }
         const target = await targetOf(registry, input.target)
-        const source = await findSide(registry, family, input.source, surface)
+        const source = await findSource(registry, () => findSide(registry, family, input.source, surface))
         return mergeVariants(registry, { ...options, source, target }, context)
       },
     ),
@@ -197,7 +198,8 @@ export function mergeEndpoints(
       },
       async ({ registry, input, context, untilGone }) => {
         const options = { ...input, signal: untilGone() }
-        const place = await resolveReference(registry, family, { revision: input.revision })
+        const { revision } = input
+        const place = await findSource(registry, () => resolveReference(registry, family, { revision }))
         const target = await targetOf(registry, input.target)
         return cherryPickRevision(registry, await readRevisionAt(place), target, options, context)
       },

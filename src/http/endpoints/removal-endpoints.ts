@@ -59,12 +59,15 @@ function ofSurface({ surface, present, records }: SurfaceContext, places: UserPl
       run: async ({ registry, params, context, caller }) => {
         const artifact = await artifactIn(registry, family, params)
         try {
-          const trashed = await trashArtifact(registry, artifact, context, () =>
-            usersOf(places, registry, artifact),
+          if (artifact.whole) throw environmentClosed()
+          // What needs it may be what the key does not see.
+          const { whole } = registry
+          const trashed = await trashArtifact(whole, artifact, context, () =>
+            usersOf(places, whole, artifact),
           )
           return await answer(trashed.artifact, trashed)
         } catch (error) {
-          throw caller.may.read ? error : withoutUsers(error)
+          throw caller.may.read && !registry.limit ? error : withoutUsers(error)
         }
       },
     }),
@@ -81,7 +84,7 @@ function ofSurface({ surface, present, records }: SurfaceContext, places: UserPl
         // An artifact that exists was restored already or never removed.
         return answer(
           trashed
-            ? await undeleteArtifact(registry, trashed, context)
+            ? await undeleteArtifact(registry.whole, trashed, context)
             : await artifactIn(registry, family, params),
         )
       },
@@ -153,6 +156,10 @@ function withoutUsers(error: unknown): unknown {
   const users = (error.data.users ?? []) as readonly ArtifactUser[] // what trashArtifact puts there
   const kinds = [...new Set(users.map(({ kind }) => kind))].map((kind) => ({ kind }))
   return new Refusal(error.code, error.message, { users: kinds })
+}
+
+function environmentClosed(): Refusal {
+  return new Refusal('outside_folders', 'This key is limited to folders, and environments lie in none.')
 }
 
 function article(singular: string): string {

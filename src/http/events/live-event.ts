@@ -7,7 +7,7 @@ import {
   type JsonObject,
   stringifyJson,
 } from '../../base/json.ts'
-import type { ArtifactChange } from '../../registry/registries.ts'
+import type { ArtifactChange, Registry } from '../../registry/registries.ts'
 import type { Evaluation, PinnedRevision } from '../../run/evaluations.ts'
 import type { RegistryEvent } from '../../feeds/webhooks.ts'
 
@@ -82,3 +82,35 @@ function textOf(actor: Json | undefined): string | null {
 function pinned({ revision_id: id, revision_slug: slug, version }: PinnedRevision): Json {
   return { id, slug, version }
 }
+
+/** What a key that is limited to folders sees; see RegistryLimit. */
+export type EventLimit = Pick<NonNullable<Registry['limit']>, 'seesId'>
+
+/**
+ * The event as a limited key sees it (interface 16.9): undefined unless the key sees all that it names. Of an environment it says only that
+ * it changed, because messages and deployments may be about others.
+ */
+export function limitedEvent({ kind, data }: LiveEvent, { seesId }: EventLimit): LiveEvent | undefined {
+  const references = getKey(data, 'references')
+  const named = isJsonObject(references) ? entriesOf(references) : []
+  const isSeen = named.every(([name, reference]) => {
+    const id = isJsonObject(reference) ? getKey(reference, 'id') : undefined
+    return name === 'evaluation' || (typeof id === 'string' && seesId(id))
+  })
+  if (named.length === 0 || !isSeen) return undefined
+  if (!named.some(([name]) => name.startsWith('environment'))) return { kind, data }
+  return {
+    kind,
+    data: fromEntries(entriesOf(data).filter(([name]) => OF_ENVIRONMENTS.has(name))),
+  }
+}
+
+/** What is said of an event of an environment. */
+const OF_ENVIRONMENTS: ReadonlySet<string> = new Set([
+  'kind',
+  'action',
+  'family',
+  'references',
+  'date',
+  'author',
+])

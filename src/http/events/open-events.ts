@@ -3,7 +3,7 @@ import type { ProjectEvaluations } from '../../run/evaluations.ts'
 import { Semaphore } from '../../base/scheduling.ts'
 import type { Registry } from '../../registry/registries.ts'
 import { ChangeTeller } from './change-teller.ts'
-import { evaluationEvent, type LiveEvent } from './live-event.ts'
+import { evaluationEvent, type EventLimit, limitedEvent, type LiveEvent } from './live-event.ts'
 import { randomBytes } from 'node:crypto'
 import { stringifyJson } from '../../base/json.ts'
 
@@ -33,14 +33,15 @@ export class OpenEvents {
   async *follow(registry: Registry, keyId: string, following: Following): AsyncGenerator<string> {
     const { capacity } = this.#permits
     this.#assertRoom(keyId, Math.ceil(capacity / 4), 'key')
-    this.#assertRoom(registry, Math.ceil(capacity / 2), 'project')
+    const { whole, limit } = registry
+    this.#assertRoom(whole, Math.ceil(capacity / 2), 'project')
     const release = this.#isClosed ? undefined : this.#permits.tryAcquire()
     if (!release) throw this.#refusal()
-    for (const owner of [keyId, registry]) this.#count(owner, 1)
+    for (const owner of [keyId, whole]) this.#count(owner, 1)
     try {
-      yield* this.#of(registry).follow(following)
+      yield* this.#of(whole).follow(following, limit)
     } finally {
-      for (const owner of [keyId, registry]) this.#count(owner, -1)
+      for (const owner of [keyId, whole]) this.#count(owner, -1)
       release()
     }
   }
@@ -121,11 +122,11 @@ class ProjectEvents {
    * Streams events as server-sent events, starting with those missed since `lastId`. Ends when the client loses its rights, reads too slowly,
    * or disconnects.
    */
-  async *follow({ lastId, isStillIn, gone }: Following): AsyncGenerator<string> {
+  async *follow({ lastId, isStillIn, gone }: Following, limit?: EventLimit): AsyncGenerator<string> {
     clearTimeout(this.#lingering)
     const log = (this.#log ??= this.#begin())
-    const follower = new Follower(isStillIn)
-    follower.push(log.greeting(lastId))
+    const follower = new Follower(isStillIn, limit)
+    follower.push(log.greeting(lastId, limit))
     this.#followers.add(follower)
     // The generator is suspended while it waits for the next piece, so the follower is ended directly.
     gone.addEventListener('abort', () => follower.end(), { once: true })
@@ -147,7 +148,7 @@ class ProjectEvents {
 
   #begin(): EventLog {
     const log = new EventLog()
-    const send = (text: string): void => this.#followers.forEach((it) => it.push(text))
+    const send = (sent: SentEvent): void => this.#followers.forEach((it) => it.push(textFor(sent, it.limit)))
     const teller = new ChangeTeller(this.#registry, {
       event: (event) => send(log.add(event)),
       reset: () => send(log.addReset()),
@@ -193,18 +194,21 @@ const MAX_CHARACTERS_WAITING = 512 * 1024
 /** A client that follows a project: gets the pushed texts in order. */
 export class Follower {
   readonly #isStillIn: () => boolean
+  /** What its key is limited to, if anything. */
+  readonly limit: EventLimit | undefined
   #waiting: string[] = []
   #length = 0
   #isOver = false
   #wake: (() => void) | undefined
 
   /** `isStillIn` tells whether the client may still read; called before each piece. */
-  constructor(isStillIn: () => boolean) {
+  constructor(isStillIn: () => boolean, limit?: EventLimit) {
     this.#isStillIn = isStillIn
+    this.limit = limit
   }
 
   push(text: string): void {
-    if (this.#isOver) return
+    if (this.#isOver || text === '') return
     this.#waiting.push(text)
     this.#length += text.length
     if (this.#length > MAX_CHARACTERS_WAITING) this.end()
@@ -315,10 +319,27 @@ function logsSince(
 const MAX_EVENTS_KEPT = 1000
 const MAX_CHARACTERS_KEPT = 256 * 1024
 
-/** An event's number and the text that is sent. */
-interface Numbered {
-  readonly number: number
+/** An event as it is sent: its id, its text, and what that is made of; a reset has no event. */
+interface SentEvent {
+  readonly id: string
   readonly text: string
+  readonly event?: LiveEvent
+}
+
+interface Numbered extends SentEvent {
+  readonly number: number
+}
+
+/** The event's text for a client; for a key that is limited to folders without what it does not see, or empty. */
+function textFor({ id, text, event }: SentEvent, limit: EventLimit | undefined): string {
+  if (!limit || !event) return text
+  const shown = limitedEvent(event, limit)
+  return shown ? textOf(id, shown) : ''
+}
+
+function textOf(id: string, event: LiveEvent | undefined): string {
+  const text = event ? `event: ${event.kind}\ndata: ${stringifyJson(event.data)}\n` : RESET
+  return `id: ${id}\n${text}\n`
 }
 
 /**
@@ -332,24 +353,24 @@ export class EventLog {
   #length = 0
   #last = 0
 
-  /** Adds an event; answers its text. */
-  add({ kind, data }: LiveEvent): string {
-    return this.#add(`event: ${kind}\ndata: ${stringifyJson(data)}\n`)
+  /** Adds an event; answers it as it is sent. */
+  add(event: LiveEvent): SentEvent {
+    return this.#add(event)
   }
 
   /** Forgets all kept events, because some could not be published; answers the reset event. */
-  addReset(): string {
+  addReset(): SentEvent {
     this.#kept.length = 0
     this.#length = 0
-    return this.#add(RESET)
+    return this.#add()
   }
 
   /** The first text for a client: the current id, with missed events, or a reset if they are not available. */
-  greeting(lastId: string | undefined): string {
+  greeting(lastId: string | undefined, limit?: EventLimit): string {
     if (lastId === undefined) return this.#here()
     const missed = this.#after(lastId)
     return missed
-      ? `${this.#here(lastId)}${missed.map(({ text }) => text).join('')}`
+      ? `${this.#here(lastId)}${missed.map((it) => textFor(it, limit)).join('')}`
       : `${RESET}${this.#here()}`
   }
 
@@ -358,14 +379,15 @@ export class EventLog {
     return `id: ${id}\n\n`
   }
 
-  #add(text: string): string {
+  #add(event?: LiveEvent): SentEvent {
     const number = ++this.#last
-    const whole = `id: ${this.#id(number)}\n${text}\n`
-    this.#kept.push({ number, text: whole })
-    this.#length += whole.length
+    const id = this.#id(number)
+    const sent = { id, text: textOf(id, event), ...(event && { event }) }
+    this.#kept.push({ ...sent, number })
+    this.#length += sent.text.length
     while (this.#kept.length > MAX_EVENTS_KEPT || this.#length > MAX_CHARACTERS_KEPT)
       this.#length -= this.#kept.shift()?.text.length ?? 0
-    return whole
+    return sent
   }
 
   /** The events after this id; undefined if it is of another log, or not all are kept. */

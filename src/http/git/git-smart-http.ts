@@ -1,5 +1,5 @@
 import type { Middleware, ParameterizedContext } from 'koa'
-import { type Authenticate, requireScope } from '../../access/keys.ts'
+import { type Authenticate, type Caller, requireScope } from '../../access/keys.ts'
 import { Refusal } from '../../errors.ts'
 import type { Semaphore } from '../../base/scheduling.ts'
 import { type ArtifactView, saidTrashed } from '../../registry/artifacts.ts'
@@ -23,7 +23,8 @@ import { clientAbort } from '../routing/client-abort.ts'
 
 export interface GitSmartHttpDependencies {
   readonly authenticate: Authenticate
-  readonly registryOf: (project: string) => Registry | Promise<Registry>
+  /** As much of the key's project as the key sees. */
+  readonly registryOf: (caller: Caller) => Promise<Registry>
   /** Permits for concurrent clones, fetches and pushes. */
   readonly permits: Semaphore
   /** Stores a client's data until all of it has arrived. */
@@ -54,7 +55,7 @@ async function answer(
   ctx.state.isRead = service === UPLOAD
   ctx.state.route = `/git/:family/:slug.git/${path}`
   const { caller } = ctx.state
-  const registry = await registryOf(caller.project)
+  const registry = await registryOf(caller)
   const family = registry.families.find((it) => it.folder === folder)
   // A key that may neither read nor write must not learn what exists.
   requireScope(caller, service === UPLOAD ? ['read'] : family?.pins ? ['write', 'deploy'] : ['write'])
@@ -64,10 +65,18 @@ async function answer(
     const trashed = family && (await registry.trash.holderOf('artifact', family, slug))
     throw saidTrashed(notFound(ctx.path), trashed)
   }
+  if (artifact.whole) {
+    throw new Refusal(
+      'outside_folders',
+      'This key is limited to folders, and a repository of an environment tells of all that was ever deployed there. Ask over REST.',
+    )
+  }
   const isAdvertisement = path === 'info/refs'
   const acquire = (signal: AbortSignal) => acquireForGit(permits, caller.project, signal)
   const room = { spools, acquire }
-  if (service === UPLOAD) return respondToFetch(ctx, artifact, isAdvertisement, room)
+  // Results of evaluations may be of rows and evaluators that the key does not see.
+  const hidden = registry.limit ? 'refs/notes/evaluations' : undefined
+  if (service === UPLOAD) return respondToFetch(ctx, artifact, { isAdvertisement, hidden }, room)
   if (isAdvertisement) return advertisePush(ctx, artifact)
   return respondToPush(ctx, registry, artifact, room, push)
 }
@@ -143,6 +152,12 @@ const CAPABILITIES = [
 /** A client's list of wanted and existing objects takes fifty bytes per object. */
 const LONGEST_NEGOTIATION = 64 * 1024 * 1024
 
+/** Whether refs are listed, or objects sent; and which refs are left out. */
+interface Fetching {
+  readonly isAdvertisement: boolean
+  readonly hidden: string | undefined
+}
+
 /**
  * Answers a clone or fetch, or its advertisement, by streaming the git program's output. Git runs from the arrival of the whole request
  * until the answer was sent or the client is gone.
@@ -150,7 +165,7 @@ const LONGEST_NEGOTIATION = 64 * 1024 * 1024
 async function respondToFetch(
   ctx: ParameterizedContext<unknown>,
   artifact: ArtifactView,
-  isAdvertisement: boolean,
+  { isAdvertisement, hidden }: Fetching,
   { spools, acquire }: GitRoom,
 ): Promise<void> {
   const signal = clientAbort(ctx.res)
@@ -167,7 +182,7 @@ async function respondToFetch(
     release = await acquire(signal)
     const protocol = protocolOf(ctx.get('Git-Protocol'))
     const { path } = artifact.repository
-    const { output, ended } = await uploadPack(path, { input: asked?.chunks(), protocol, signal })
+    const { output, ended } = await uploadPack(path, { input: asked?.chunks(), protocol, signal, hidden })
     ctx.type = `application/x-git-upload-pack-${isAdvertisement ? 'advertisement' : 'result'}`
     if (output.readableLength === 0) {
       output.resume()

@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa'
 import { resolve } from 'node:path/posix'
-import { type Authenticate, requireScope } from '../../access/keys.ts'
+import { type Authenticate, type Caller, requireScope } from '../../access/keys.ts'
 import { Refusal, invalid } from '../../errors.ts'
 import { bundleRefs, GitFailure } from '../../git/program.ts'
 import { type Fs, identityName, thisProcess } from '../../storage/files.ts'
@@ -20,7 +20,7 @@ import { clientAbort } from '../routing/client-abort.ts'
 
 export interface RestoreBundleDependencies {
   readonly authenticate: Authenticate
-  readonly registryOf: (project: string) => Registry | Promise<Registry>
+  readonly registryOf: (caller: Caller) => Promise<Registry>
   readonly fs: Fs
   /** The folder for received bundles, and its limit. */
   readonly folder: string
@@ -69,7 +69,7 @@ async function restore(
       'This store is in memory, where git cannot see it; restore to one on a disk.',
     )
   }
-  const registry = await registryOf(caller.project)
+  const registry = await registryOf(caller)
   const family = registry.families.find((it) => it.folder === folder)
   if (!family) throw new Refusal('route_not_found', `There is no family "${folder.slice(0, 100)}".`)
   const problem = slugProblem(slug)

@@ -52,7 +52,7 @@ export function ready(
       artifacts,
       ...(listAge > 0 ? { list_age_ms: listAge } : {}),
       problems: problems.length + traces.length,
-      ...(caller?.may.read ? named(problems, traces, caller.project) : {}),
+      ...(caller?.may.read && !caller.key.folders ? named(problems, traces, caller.project) : {}),
     }
   }
 }

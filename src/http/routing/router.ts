@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { requireScope, type Intents, type KeyedRequest, type Caller } from '../../access/keys.ts'
 import { groupBy } from '../../base/json.ts'
 import { type FieldProblem, Refusal, invalid } from '../../errors.ts'
-import type { Registry } from '../../registry/registries.ts'
+import { limitRegistry, type Registry } from '../../registry/registries.ts'
 import { clientAbort, ClientDisconnected } from './client-abort.ts'
 import type { EndpointResponse, Endpoint, Call, Recall } from './endpoint.ts'
 import { answerTo } from './answers.ts'
@@ -171,7 +171,8 @@ async function run(
   const { registries, isExisting } = dependencies
   const { headers } = ctx.req
   const { id, name, email } = caller.key
-  const registry = await registries.of(caller.project)
+  const project = await registries.of(caller.project)
+  const registry = caller.key.folders ? limitRegistry(project, caller.key.folders) : project
   const call = {
     registry,
     // Parsed by the endpoint's own schema.

@@ -15,6 +15,10 @@ export const newKey = z.object({
   expires_at: time.optional().meta({
     description: 'When the key stops working. A date alone is its first moment in UTC. Never, unless given.',
   }),
+  folders: z.array(z.string()).optional().meta({
+    description:
+      'Limits the key to what lies in these folders: `support` is what lies directly in it, `support/**` also all below it.',
+  }),
 })
 
 export const keyFilter = z.object({
@@ -27,6 +31,7 @@ export const keyRecord = z.strictObject({
   name: z.string(),
   email: z.string(),
   scopes,
+  folders: z.array(z.string()).optional().meta({ description: 'Absent if the key is not limited.' }),
   created_at: timestamp,
   last_used_at: timestamp
     .nullable()

@@ -46,6 +46,8 @@ export interface ArtifactView {
   readonly isUnrecorded: boolean
   /** The records of the revisions that were archived individually; the key is the revision's id. */
   readonly archived: ReadonlyMap<string, ArchivedRecord>
+  /** The whole view, if this is one of an environment for a key that is limited to folders. */
+  readonly whole?: ArtifactView
   /** The refs and records from which the view was made. They show whether the view is current, and the next view is derived from them. */
   readonly source: { readonly refs: RefSnapshot; readonly state: ArtifactState }
 }

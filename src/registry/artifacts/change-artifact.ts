@@ -128,7 +128,8 @@ export async function editArtifact(
   { flags, folder, ...edit }: ArtifactEdit,
   context: WriteContext,
 ): Promise<ArtifactView> {
-  const place = folder ? await spelledFolder(registry, folder) : folder
+  const place = folder ? await spelledFolder(registry.whole, folder) : folder
+  if (place !== undefined) registry.limit?.assertIncludes(place ?? '')
   return changeArtifact(registry, artifact, context, (state) => {
     assertActive('artifact', artifact.slug, state.artifact)
     const edited = typeof flags === 'function' ? flags(state.artifact.flags) : flags

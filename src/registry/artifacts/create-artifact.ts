@@ -72,7 +72,8 @@ export async function createWithRevision(
   if (earlier) return earlier
   const ofName = input.header.name === undefined ? undefined : slugOfName(input.header.name)
   const base = input.slug ?? ofName ?? randomBytes(6).toString('hex')
-  const folder = input.folder ? await spelledFolder(registry, input.folder) : ''
+  const folder = input.folder ? await spelledFolder(registry.whole, input.folder) : ''
+  registry.limit?.assertIncludes(family.pins ? '' : folder)
   const create = async (): Promise<CreatedArtifact> => {
     const slug = input.slug ?? (await freeArtifactSlug(registry, family, base)) ?? base
     await assertArtifactSlugFree(registry, family, slug, input.loc)
@@ -166,8 +167,9 @@ async function freeId(
   const asked = wanted ?? preferred
   if (registry.store.filling && asked !== undefined) await registry.index.findByDigits(asked)
   if (wanted !== undefined) {
+    const isTrashed = (await registry.whole.trash.withDigits(wanted)) !== undefined
+    if (!isTrashed && !registry.index.hasDigits(wanted)) return wanted
     const trashed = await registry.trash.withDigits(wanted)
-    if (!trashed && !registry.index.hasDigits(wanted)) return wanted
     throw new Refusal(
       'id_taken',
       `The id ${wanted}, or another that ends in ${repositoryDigits(wanted)}, is taken. ${trashed ? `${inTrash(trashed).sentence} ` : ''}` +
@@ -176,7 +178,7 @@ async function freeId(
     )
   }
   let id = preferred ?? uuidv7()
-  while (registry.index.hasDigits(id) || (await registry.trash.withDigits(id))) id = uuidv7()
+  while (registry.index.hasDigits(id) || (await registry.whole.trash.withDigits(id))) id = uuidv7()
   return id
 }
 

@@ -15,19 +15,25 @@ export interface MovedFolder {
   readonly failed: readonly { readonly artifact: RecordedArtifact; readonly code: string }[]
 }
 
+interface MoveOptions {
+  readonly signal?: AbortSignal
+  readonly before?: () => Promise<void>
+}
+
 /** Artifacts that are written at the same time, so that they reach the disk together. */
 const WRITES_AT_ONCE = 32
 
 /**
  * Moves all that lies in a folder or below it, each artifact by a write of its own (interface 16.5). Refuses an impossible move before the
- * first write: with `folder_not_found` a folder that holds nothing, and a target inside of it or with too many parts. Repeating a move that
- * was cut off moves the rest.
+ * first write: with `folder_not_found` a folder that holds nothing, a target inside of it or with too many parts, and with
+ * `outside_folders` a target that the key may not write to. Then it calls `before`, which may refuse, too. Repeating a move that was cut
+ * off moves the rest.
  */
 export async function moveFolder(
   registry: Registry,
   { from, to }: { readonly from: string; readonly to: string },
   { actor, attemptedAt }: WriteContext,
-  signal?: AbortSignal,
+  { signal, before }: MoveOptions = {},
 ): Promise<MovedFolder> {
   if (from === '') throw invalid(['body', 'from'], 'the root cannot be moved; name a folder.', INVALID)
   if (isWithinFolder(to, from) && foldFolder(to) !== foldFolder(from))
@@ -35,9 +41,10 @@ export async function moveFolder(
   const rows = await artifactsWithin(registry, from)
   // An earlier attempt of this request may have moved all of them.
   if (rows.length === 0 && attemptedAt === undefined) throw folderMissing(from)
-  const spell = await spellingOf(registry, from, new TimeSlice(signal))
+  const spell = await spellingOf(registry.whole, from, new TimeSlice(signal))
   const targetOf = (folder = ''): string => spell(movedFolder(folder, from, to))
   for (const { record } of rows) {
+    registry.limit?.assertIncludes(targetOf(record.folder))
     const problem = folderProblem(targetOf(record.folder))
     if (problem === undefined) continue
     throw invalid(
@@ -46,6 +53,7 @@ export async function moveFolder(
       INVALID,
     )
   }
+  await before?.()
   const moved: RecordedArtifact[] = []
   const failed: { artifact: RecordedArtifact; code: string }[] = []
   const move = async (artifact: ArtifactView): Promise<void> => {

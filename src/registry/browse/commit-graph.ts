@@ -107,7 +107,10 @@ async function nodeOf(
   const { history, objects } = artifact.repository
   const bytes = await readBytes(objects, oid, 'commit')
   const { author, message: text } = parseCommit(bytes)
-  const { subject, trailers } = decodeMessage(text)
+  // What a limited key is told of an environment's commits, its revisions say.
+  const { subject, trailers } = artifact.whole
+    ? await artifact.revisions.readCommit(artifact.repository.objects, oid)
+    : decodeMessage(text)
   const { depth } = await history.node(oid)
   const made = trailers.variant === undefined ? undefined : findVariant(artifact, trailers.variant)
   const isHome =

@@ -1,5 +1,5 @@
 import type { Registry } from '../store/registry.ts'
-import { commitRevision } from '../revisions/commit-revision.ts'
+import { commitRevision, wholePlace } from '../revisions/commit-revision.ts'
 import type { VariantLocation } from '../revisions/references.ts'
 import { revisionById } from '../revisions/references.ts'
 import type { Revision, RevisionLocation } from '../revisions/revision.ts'
@@ -31,7 +31,7 @@ export async function deployRevision(
   context: WriteContext,
 ): Promise<Deployed> {
   const deployment = deploymentOf(registry, revision, request)
-  const { revision: by, changed } = await commitRevision(registry, to, deployment, context)
+  const { revision: by, changed } = await commitRevision(registry, wholePlace(to), deployment, context)
   const { family, slug } = revision.artifact
   const { key = defaultKey(slug) } = request
   const pin = (await pinsAt(by)).find((it) => it.key === key)

@@ -1,3 +1,4 @@
+import { Refusal } from '../../errors.ts'
 import { type Json, type JsonObject, fromEntries } from '../../base/json.ts'
 import { assertDeployable } from '../revisions/revision.ts'
 import type { Payload } from '../payload/family.ts'
@@ -40,6 +41,7 @@ export function deploymentOf(
       // If the same write makes the commit, that write checks it.
       if (oid !== undefined) await assertDeployable({ ...revision, oid })
       const before = pinUnder(registry, key, latest)
+      if (registry.limit && before && !(await registry.limit.seesPin(before))) throw keyTaken(key)
       const pinned = before && referencesTo(artifact.family, before)?.revision
       if (pinned?.id === id) return undefined
       const from = pinned && [pinned.slug, pinned.id].filter((it) => it !== undefined).join(' ')
@@ -56,6 +58,17 @@ export function deploymentOf(
       }
     },
   }
+}
+
+/** Another deployment, which a key that is limited to folders does not see. */
+function keyTaken(key: string): Refusal {
+  return new Refusal(
+    'slug_taken',
+    `The key ${JSON.stringify(key)} is taken in this environment. Choose another one.`,
+    {
+      conflict: { key },
+    },
+  )
 }
 
 function pinUnder(registry: Registry, key: string, payload: Payload | undefined): Pin | undefined {

@@ -31,9 +31,7 @@ export async function changesPinOf(
   const { parent } = await artifact.repository.history.node(oid)
   const pinned = async (commit: Oid | undefined): Promise<readonly Pin[]> => {
     if (commit === undefined) return []
-    const { payload } = await registry
-      .revisions(artifact.family)
-      .readForList(artifact.repository.objects, commit)
+    const { payload } = await artifact.revisions.readForList(artifact.repository.objects, commit)
     const pins = (payload && artifact.family.pins?.(payload)) ?? []
     return pins.filter((pin) => references.some((reference) => isOf(registry, pin, reference)))
   }

@@ -200,7 +200,8 @@ const walked = new WeakMap<object, { readonly oid: Oid; readonly since: Since }>
 async function holdingSince(latest: RevisionLocation, slice: TimeSlice): Promise<Since> {
   const { artifact, variant, oid } = latest
   const { repository } = artifact
-  const before = walked.get(repository)
+  // What a limited key sees of the pins is walked for it alone.
+  const before = artifact.whole ? undefined : walked.get(repository)
   if (before?.oid === oid) return before.since
   const since = new Map<string, RevisionLocation>()
   const open = new Map(await pinsOf(latest, oid))
@@ -223,7 +224,7 @@ async function holdingSince(latest: RevisionLocation, slice: TimeSlice): Promise
     if (!parent) break
     node = parent
   }
-  walked.set(repository, { oid, since })
+  if (!artifact.whole) walked.set(repository, { oid, since })
   return since
 }
 

@@ -368,12 +368,12 @@ export type ListedArtifact = Pick<
 
 /** Artifacts in order of creation. Of very many most are only passed by, so each view is made when it is asked for. */
 export class ArtifactList implements Iterable<ArtifactView> {
-  readonly #entries: readonly IndexEntry[]
+  readonly #entries: readonly ListedArtifact[]
   /** The same artifacts without their views, each as it is when it is asked. */
   readonly rows: Rows<ListedArtifact>
 
   /** The entries never change places. */
-  constructor(entries: readonly IndexEntry[]) {
+  constructor(entries: readonly ListedArtifact[]) {
     this.#entries = entries
     this.rows = entries
   }

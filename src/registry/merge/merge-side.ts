@@ -35,6 +35,22 @@ export async function findSide(
   return { place: await retrieveRevision(registry, family, references, surface) }
 }
 
+/**
+ * Finds the source of a merge. For a key that is limited to folders, what it does not see and what is not there are the same `unrelated`
+ * (interface 16.7).
+ */
+export async function findSource<T>({ limit }: Registry, find: () => Promise<T>): Promise<T> {
+  try {
+    return await find()
+  } catch (error) {
+    if (!limit || !(error instanceof Refusal) || !error.code.endsWith('_not_found')) throw error
+    throw new Refusal(
+      'unrelated',
+      'The source leads to nothing that this key sees, so it has no history in common with the target.',
+    )
+  }
+}
+
 /** The revision of a side for comparison; of a variant the latest. Refuses a variant without revisions. */
 export async function revisionOfSide(
   registry: Registry,

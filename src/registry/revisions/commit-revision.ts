@@ -33,6 +33,11 @@ export interface CommittedRevision {
   readonly deployedTo: readonly string[]
 }
 
+/** Who is limited to folders sees a part of an environment, and a deployment writes to the whole of it. */
+export function wholePlace(place: VariantLocation): VariantLocation {
+  return place.artifact.whole ? { ...place, artifact: place.artifact.whole } : place
+}
+
 /** What a commit is deployed to in the same write. */
 export interface CommitDeployment extends Pick<DeployRequest, 'entity'> {
   /** Variants of environments, each once. */
@@ -175,7 +180,8 @@ async function commitAndDeploy(
   const { artifact, variant } = place
   const { slug, message, loc } = input
   const { actor, attempt } = context
-  const repositories = [place, ...to].map((it) => it.artifact.repository)
+  const environments = registry.limit ? to.map(wholePlace) : to
+  const repositories = [place, ...environments].map((it) => it.artifact.repository)
   const trailers = { deploy: to.map((it) => it.artifact.slug).join(', ') }
   return transactAcross(repositories, async ([own, ...others]) => {
     if (!own) throw new Error('a joint write has a transaction for each repository')
@@ -187,7 +193,7 @@ async function commitAndDeploy(
     // Who sends it again finds the commit or, where there was none, the deployments.
     const ofDeployment = written.changed ? { actor } : { actor, attempt }
     const deployedTo: string[] = []
-    for (const [index, environment] of to.entries()) {
+    for (const [index, environment] of environments.entries()) {
       const transaction = others[index]
       const change = deploymentOf(registry, revision, { entity, message, loc })
       if (!transaction) continue

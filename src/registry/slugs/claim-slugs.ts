@@ -33,12 +33,16 @@ export async function assertArtifactSlugFree(
     })
   }
   const holder = await trash.holderOf('artifact', family, slug)
+  if (!holder && (await registry.whole.trash.holderOf('artifact', family, slug)))
+    throw new Refusal('slug_taken', `The slug "${slug}" is taken in this project. Choose another one.`, {
+      conflict: { slug },
+    })
   if (holder) {
     const { sentence, when } = inTrash(holder)
     const said = `The slug "${slug}" is taken in this project: ${sentence} Choose another one.`
     throw new Refusal('slug_taken', said, { conflict: { slug }, ...when })
   }
-  trash.assertFolderFree(family, slug)
+  registry.whole.trash.assertFolderFree(family, slug)
 }
 
 const MAX_SLUGS_TRIED = 1000
@@ -49,7 +53,8 @@ export async function freeArtifactSlug(
   family: Family,
   base: string,
 ): Promise<string | undefined> {
-  const { index, store, trash } = registry
+  const { index, store } = registry
+  const { trash } = registry.whole
   const trashed = new Set(store.trashedSlugs(family.folder).map((it) => it.toLowerCase()))
   for (const slug of numbered(base)) {
     const isTaken =
@@ -70,7 +75,11 @@ export async function freeVariantSlug(registry: Registry, family: Family, base: 
   return base
 }
 
-async function isVariantTaken({ index, trash }: Registry, family: Family, slug: string): Promise<boolean> {
+async function isVariantTaken(
+  { index, whole: { trash } }: Registry,
+  family: Family,
+  slug: string,
+): Promise<boolean> {
   for (const level of ['variant', 'numbered'] as const) {
     if (await index.isTaken(level, family, slug)) return true
     if (await trash.holderOf(level, family, slug)) return true

@@ -3,6 +3,7 @@ import type { Store } from '../../git/store.ts'
 import type { FillProgress } from '../../git/transactions.ts'
 import { damageOf } from '../index/damaged-repositories.ts'
 import type { Family } from '../payload/family.ts'
+import { limitRegistry } from './limited-registry.ts'
 import type { OpenRegistry } from './open-registry.ts'
 import { openRegistry } from './open-registry.ts'
 import type { Registry, RegistrySettings } from './registry.ts'
@@ -21,6 +22,12 @@ export interface ProjectsReadiness {
     readonly repository: string
     readonly reason: string
   }[]
+}
+
+/** A key, as far as it says what is seen with it. */
+interface SeenBy {
+  readonly project: string
+  readonly key: { readonly folders?: readonly string[] | undefined }
 }
 
 /** The registries of all projects of a store: existing projects are opened at the start, new ones on first request. */
@@ -66,6 +73,12 @@ export class Registries {
       this.#closed.set(project, reason.message)
       this.#settings.onProblem?.(project, { repository: '', reason: reason.message })
     }
+  }
+
+  /** As much of its project as a key sees: what serves requests of keys asks this, and never `of`. */
+  async seenBy({ project, key: { folders } }: SeenBy): Promise<Registry> {
+    const registry = await this.of(project)
+    return folders ? limitRegistry(registry, folders) : registry
   }
 
   /** The project's registry, or a promise of it while it is opened. */

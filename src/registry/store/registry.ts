@@ -8,7 +8,9 @@ import type { Family } from '../payload/family.ts'
 import { ArtifactIndex } from '../index/artifact-index.ts'
 import type { RepositoryProblem } from '../index/damaged-repositories.ts'
 import { RevisionCache } from '../revisions/stored-revision.ts'
+import type { RecordedArtifact } from '../artifacts/artifact-view.ts'
 import { Trash } from '../artifacts/trash.ts'
+import type { Pin } from './reference.ts'
 
 /** Settings of the service that affect stored data or answers. */
 export interface RegistrySettings {
@@ -29,6 +31,20 @@ export interface Signing {
   readonly allowed: readonly AllowedSigner[]
 }
 
+/** What a key that is limited to folders sees of a project (interface 16.6); see limitRegistry. */
+export interface RegistryLimit {
+  readonly whole: Registry
+  /** Folders, or folders and `/**`. */
+  readonly folders: readonly string[]
+  sees(artifact: Pick<RecordedArtifact, 'family' | 'record'>): boolean
+  /** The same of the artifact in whose digits an id ends, as last looked at. */
+  seesId(id: string): boolean
+  /** Whether all that a pin names is seen. */
+  seesPin(pin: Pin): Promise<boolean>
+  /** Refuses with `outside_folders` to write to a folder that is none of them. */
+  assertIncludes(folder: string): void
+}
+
 /** One project's artifacts: their store, their index, and decoded content. */
 export class Registry {
   readonly store: ProjectStore
@@ -40,7 +56,9 @@ export class Registry {
   readonly limits: DocumentLimits
   readonly isExisting: boolean
   readonly trash: Trash
-  readonly #revisions: ReadonlyMap<Family, RevisionCache>
+  /** What limits it, if it is one of a key that is limited to folders. */
+  readonly limit?: RegistryLimit
+  private readonly caches: ReadonlyMap<Family, RevisionCache>
 
   constructor(store: ProjectStore, families: readonly Family[], settings: RegistrySettings) {
     this.store = store
@@ -50,7 +68,7 @@ export class Registry {
     this.signing = settings.signing ?? UNSIGNED
     this.limits = settings.limits ?? DOCUMENT_LIMITS
     this.isExisting = settings.isExisting ?? false
-    this.#revisions = new Map(
+    this.caches = new Map(
       families.map((family) => [
         family,
         new RevisionCache(family, this.limits, this.servicesBase.replace(/services$/, 'git')),
@@ -64,6 +82,11 @@ export class Registry {
     this.trash = new Trash(store, families, revisions)
   }
 
+  /** The registry of the whole project: this one, unless it is limited. */
+  get whole(): Registry {
+    return this.limit?.whole ?? this
+  }
+
   /** The family whose payloads are deployments. */
   get environments(): Family {
     const family = this.families.find(({ pins }) => pins)
@@ -72,7 +95,7 @@ export class Registry {
   }
 
   revisions(family: Family): RevisionCache {
-    const cache = this.#revisions.get(family)
+    const cache = this.caches.get(family)
     if (!cache) throw new Error(`the registry does not serve ${family.folder}`)
     return cache
   }

@@ -27,6 +27,8 @@ export interface JudgingOrder {
 export interface Evaluator {
   readonly context: WriteContext
   readonly caller: InvocationCaller
+  /** What its key is limited to, if anything: rows are run as it sees the project. */
+  readonly folders?: readonly string[] | undefined
 }
 
 /** The services that evaluations need besides those of every invocation. */
@@ -47,17 +49,20 @@ const note = z.strictObject({
     mayDeploy: z.boolean().exactOptional(),
   }),
   caller: z.strictObject({ mayRead: z.boolean(), mayWrite: z.boolean() }),
+  folders: z.array(z.string()).readonly().exactOptional(),
 })
 
 /** The identity and rights of the caller, for a server that takes over the evaluation. */
-export function noteOf({ context: { actor }, caller: { mayRead, mayWrite } }: Evaluator): string {
+export function noteOf({ context: { actor }, caller: { mayRead, mayWrite }, folders }: Evaluator): string {
   const { id, name, email, mayDeploy } = actor
   const by = { id, name, email, ...(mayDeploy === undefined ? {} : { mayDeploy }) }
-  return JSON.stringify({ actor: by, caller: { mayRead, mayWrite } })
+  return JSON.stringify({ actor: by, caller: { mayRead, mayWrite }, folders })
 }
 
 /** The caller in a note; undefined if the note is not valid. */
 export function evaluatorIn(text: string): Evaluator | undefined {
   const read = note.safeParse(parsedOrUndefined(text))
-  return read.success ? { context: { actor: read.data.actor }, caller: read.data.caller } : undefined
+  if (!read.success) return undefined
+  const { actor, caller, folders } = read.data
+  return { context: { actor }, caller, folders }
 }

@@ -5,7 +5,7 @@ import { recentlyUsed } from '../../base/recently-used.ts'
 import { Refusal, invalid } from '../../errors.ts'
 import { TimeSlice, type Release } from '../../base/scheduling.ts'
 import { type AbandonedLease, type Documents, type Lease, documentsOf } from '../../storage/files.ts'
-import { damageOf, type Window, type Registry } from '../../registry/registries.ts'
+import { damageOf, limitRegistry, type Window, type Registry } from '../../registry/registries.ts'
 import { EvaluationLog, type RowPlace } from './evaluation-log.ts'
 import { countTestcases } from './evaluation-rows.ts'
 import {
@@ -340,7 +340,8 @@ export class ProjectEvaluations {
     const { outputs_from: from } = log.plan
     const source = from === undefined ? undefined : this.#log(from)
     const run = { lease, log, source, running, by, isResumed }
-    const evaluation = await runEvaluation({ registry: this.#registry, services: this.#services, ...run })
+    const registry = by.folders ? limitRegistry(this.#registry, by.folders) : this.#registry
+    const evaluation = await runEvaluation({ registry, services: this.#services, ...run })
     if (evaluation.state === 'interrupted' && this.#isClosed) lease.abandon()
     return evaluation
   }

@@ -5,6 +5,7 @@ import { parseJson } from '../../../src/base/json/parse-json.ts'
 import { stringifyJson } from '../../../src/base/json/stringify-json.ts'
 import { testsetFamily } from '../../../src/registry/testsets/testset-family.ts'
 import type { SearchWork } from '../../../src/feeds/search/index/search-work.ts'
+import { SearchFeed } from '../../../src/feeds/search/search-feed.ts'
 import { ProjectSearch } from '../../../src/feeds/search/project-search.ts'
 import { parseSearch } from '../../../src/feeds/search/words/parse-search.ts'
 import type { Fs } from '../../../src/storage/files/fs.ts'
@@ -65,7 +66,10 @@ async function open(fs: Fs): Promise<Opened> {
   const registry = new Registry(await store.project('default'), [family], settings)
   await registry.index.load()
   // Of what is in memory no thread is asked.
-  const search = new ProjectSearch(registry, new DatabaseThread<SearchWork>(new URL('file:///none')))
+  const search = new ProjectSearch(
+    registry,
+    new SearchFeed(registry, new DatabaseThread<SearchWork>(new URL('file:///none'))),
+  )
   const found = async (word: string) => {
     const { rows } = await search.search({ search: parseSearch(word, []), kinds: [], withRows: true })
     const hits = rows.map(({ artifact, revision, place, excerpt }) => [

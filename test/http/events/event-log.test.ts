@@ -8,7 +8,7 @@ describe('events: the log', () => {
   it('keeps a thousand events, and no more than 256 KiB of them', () => {
     const log = new EventLog()
     const [start = ''] = idsIn(log.greeting(undefined))
-    const ids = Array.from({ length: 1001 }, (_, n) => idsIn(log.add(event(String(n))))[0] ?? '')
+    const ids = Array.from({ length: 1001 }, (_, n) => idsIn(log.add(event(String(n))).text)[0] ?? '')
     expect(log.greeting(start)).to.match(/^event: reset$/m)
     expect(idsIn(log.greeting(ids[0]))).to.deep.equal(ids)
     for (let n = 0; n < 3; n++) log.add(event('x'.repeat(100_000)))
@@ -23,14 +23,14 @@ describe('events: the log', () => {
     const [here = ''] = idsIn(log.greeting(undefined))
     expect(log.greeting(undefined)).to.equal(`id: ${here}\n\n`)
     expect(log.greeting(here)).to.equal(`id: ${here}\n\n`)
-    const added = log.add(event('after'))
+    const { text: added } = log.add(event('after'))
     expect(log.greeting(here)).to.equal(`id: ${here}\n\n${added}`)
   })
 
   it('has those ask again who were away over a reset, and those of another log', () => {
     const log = new EventLog()
-    const [first = ''] = idsIn(log.add(event('one')))
-    const [reset = ''] = idsIn(log.addReset())
+    const [first = ''] = idsIn(log.add(event('one')).text)
+    const [reset = ''] = idsIn(log.addReset().text)
     log.add(event('two'))
     expect(log.greeting(first)).to.match(/^event: reset$/m)
     expect(log.greeting(reset)).to.contain('two').and.not.contain('reset')
@@ -38,7 +38,7 @@ describe('events: the log', () => {
   })
 
   it('is one line of data an event, whatever is in it', () => {
-    const text = new EventLog().add(event('a\r\n\nevent: reset\ndata: x\u2028'))
+    const { text } = new EventLog().add(event('a\r\n\nevent: reset\ndata: x\u2028'))
     expect(text.split('\n')).to.have.length(5)
     expect(text).to.match(/^id: \S+\nevent: artifact\ndata: \{[^\n]*\}\n\n$/)
   })

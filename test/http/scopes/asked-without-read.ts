@@ -68,21 +68,28 @@ export const SURFACES: readonly MarkedSurface[] = [
   },
 ]
 
-const header = { name: MARK, description: MARK, tags: { [MARK]: MARK }, meta: { [MARK]: [MARK] } }
+const headerOf = (word: string) => ({
+  name: word,
+  description: word,
+  tags: { [word]: word },
+  meta: { [word]: [word] },
+})
 
 /** An artifact of which everything that can be marked is: its own header, its variant's, two revisions' and what they hold. */
 export async function marked(
   service: RunningService,
   { singular, plural, data }: MarkedSurface,
   slug: string,
+  word = MARK,
 ): Promise<Marked> {
+  const header = headerOf(word)
   const created = await service.post(`/simple/${plural}`, {
-    [singular]: { slug, ...header, data, message: MARK },
+    [singular]: { slug, ...header, data, message: word },
   })
   const { id: artifact, variant_id: variant } = created.body[singular]
   await service.put(`/${plural}/variants/${variant}`, { [`${singular}_variant`]: header })
   const committed = await service.post(`/${plural}/revisions/commit`, {
-    [`${singular}_revision_commit`]: { variant_id: variant, ...header, message: MARK, data },
+    [`${singular}_revision_commit`]: { variant_id: variant, ...header, message: word, data },
   })
   const { body } = await service.post(`/${plural}/variants`, {
     [`${singular}_variant`]: { artifact_id: artifact, slug: `${slug}.empty`, ...header },

@@ -1,0 +1,286 @@
+import { expect } from 'chai'
+import { createApiKey } from '../../../src/access/keys/api-keys.ts'
+import { nodeFs } from '../../../src/storage/files/node-fs.ts'
+import { type Reply, type RunningService, startService } from '../../support/servers/service.ts'
+
+const data = { parameters: { n: 1 } }
+
+describe('keys that are limited to folders', () => {
+  let service: RunningService
+  let names = 0
+
+  before(async () => {
+    service = await startService()
+  })
+  after(() => service.stop())
+
+  const create = async (slug: string, folder?: string): Promise<any> =>
+    (await service.post('/simple/applications/', { application: { slug, folder, data } })).body.application
+  const limited = async (...folders: string[]): Promise<Record<string, string>> => {
+    const { token } = await createApiKey(nodeFs, service.storeDir, {
+      project: 'default',
+      name: `limited ${++names}`,
+      scopes: ['read', 'write', 'deploy', 'invoke'],
+      folders,
+    })
+    return { authorization: `ApiKey ${token}` }
+  }
+  const told = ({ status, body }: Reply): unknown[] => [status, body.code]
+
+  // interface 16.6
+  it('are made with folders, shown with them, and refused with anything else, or with admin', async () => {
+    const make = (folders: unknown, scopes = ['read']): Promise<Reply> =>
+      service.post('/keys', { key: { name: `made ${++names}`, scopes, folders } })
+    const { body } = await make(['support/**', 'Shared'])
+    expect(body.key.folders).to.deep.equal(['support/**', 'Shared'])
+    const listed = (await service.get('/keys')).body.keys.find(({ id }: any) => id === body.key.id)
+    expect(listed.folders).to.deep.equal(['support/**', 'Shared'])
+    expect((await make(undefined)).body.key).to.not.have.property('folders')
+    for (const wrong of [
+      [],
+      ['**'],
+      ['/**'],
+      [''],
+      ['a/*'],
+      ['a/../b'],
+      ['a/'],
+      ['a/**/b'],
+      [7],
+      'a',
+      ['a', '*'],
+    ]) {
+      const refused = await make(wrong)
+      expect(refused.status, JSON.stringify(wrong)).to.equal(422)
+    }
+    const many = Array.from({ length: 101 }, (_, at) => `f${at}`)
+    expect((await make(many)).status).to.equal(422)
+    const admin = await make(['a'], ['read', 'admin'])
+    expect(admin.status).to.equal(422)
+    expect(admin.body.detail).to.contain('admin')
+  })
+
+  // interface 16.6
+  it('see what lies directly in a folder, or with /** all below it, whatever the case', async () => {
+    await create('at.root')
+    await create('at.a', 'Area')
+    await create('at.a.b', 'area/b')
+    await create('at.area2', 'area2')
+    const slugs = async (headers: Record<string, string>): Promise<string[]> => {
+      const { body } = await service.post('/applications/query', {}, headers)
+      return body.applications.map(({ slug }: any) => slug)
+    }
+    expect(await slugs(await limited('AREA'))).to.deep.equal(['at.a'])
+    expect(await slugs(await limited('area/**'))).to.deep.equal(['at.a', 'at.a.b'])
+    expect(await slugs(await limited('area2', 'area/b'))).to.deep.equal(['at.a.b', 'at.area2'])
+    const headers = await limited('area/b')
+    const { body } = await service.get('/folders', headers)
+    expect(body.folders).to.deep.equal([
+      { path: 'Area', artifacts: 0, recursive: 1 },
+      { path: 'Area/b', artifacts: 1, recursive: 1 },
+    ])
+    const missing = await service.get('/applications/at.a', headers)
+    expect(told(missing)).to.deep.equal([404, 'artifact_not_found'])
+    expect(missing.text).to.not.contain('near')
+    expect((await service.get('/projects/current', headers)).body.project.counts.applications).to.equal(1)
+  })
+
+  // interface 16.7
+  it('create and move inside of their folders alone, and learn nothing of a slug that is taken outside', async () => {
+    await create('taken', 'hidden')
+    await create('inside', 'shop')
+    const headers = await limited('shop/**')
+    const post = (application: object): Promise<Reply> =>
+      service.post('/simple/applications', { application }, headers)
+    const put = (folder: string | null): Promise<Reply> =>
+      service.call('PUT', '/applications/inside', { application: { folder } }, headers)
+    expect((await post({ slug: 'new', folder: 'shop/new', data })).status).to.equal(200)
+    for (const folder of ['hidden', undefined, 'shop2'])
+      expect(told(await post({ slug: 'other', folder }))).to.deep.equal([403, 'outside_folders'])
+    const clash = await post({ slug: 'Taken', folder: 'shop' })
+    expect(told(clash)).to.deep.equal([409, 'slug_taken'])
+    expect(clash.text).to.not.match(/hidden|archived|"taken"/)
+    for (const folder of ['hidden', null, 'shopping'])
+      expect(told(await put(folder))).to.deep.equal([403, 'outside_folders'])
+    expect((await put('SHOP/old')).body.application.folder).to.equal('shop/old')
+    const move = (from: string, to: string): Promise<Reply> =>
+      service.post('/folders/move', { from, to }, headers)
+    expect(told(await move('hidden', 'shop/x'))).to.deep.equal([404, 'folder_not_found'])
+    expect(told(await move('shop/old', 'hidden'))).to.deep.equal([403, 'outside_folders'])
+    expect((await move('shop/old', 'shop/older')).body.moved).to.have.length(1)
+    expect(told(await service.post('/environments', { environment: { slug: 'x' } }, headers))).to.deep.equal([
+      403,
+      'outside_folders',
+    ])
+    expect((await service.get('/applications/taken')).body.application.folder).to.equal('hidden')
+  })
+
+  // interface 16.9
+  it('deploy to an environment beside what they do not see, and leave that as it is', async () => {
+    const other = await create('other.app', 'elsewhere')
+    const own = await create('own.app', 'mine')
+    const headers = await limited('mine/**')
+    const deploy = (slug: string, more: object = {}, as?: Record<string, string>): Promise<Reply> =>
+      service.post(
+        '/applications/revisions/deploy',
+        { application_ref: { slug }, environment_ref: { slug: 'staging' }, ...more },
+        as,
+      )
+    await deploy('other.app', { message: 'About other.app' })
+    const done = await deploy('own.app', { message: 'Ours' }, headers)
+    expect(done.status, done.text).to.equal(200)
+    const clash = await deploy('own.app', { key: 'other.app.revision' }, headers)
+    expect(told(clash)).to.deep.equal([409, 'slug_taken'])
+    const committed = await service.post(
+      '/applications/revisions/commit',
+      { application_revision_commit: { variant_id: own.variant_id, data, deploy: ['staging'] } },
+      headers,
+    )
+    expect(committed.status, committed.text).to.equal(200)
+    const retrieve = (as?: Record<string, string>): Promise<Reply> =>
+      service.post('/environments/revisions/retrieve', { environment_ref: { slug: 'staging' } }, as)
+    const whole = (await retrieve()).body.environment_revision
+    expect(Object.keys(whole.data.references)).to.deep.equal(['other.app.revision', 'own.app.revision'])
+    const part = (await retrieve(headers)).body.environment_revision
+    expect(Object.keys(part.data.references)).to.deep.equal(['own.app.revision'])
+    expect([part.version, part.message]).to.deep.equal([whole.version, undefined])
+    const runs = await service.post('/deployments/query', {}, headers)
+    expect(runs.body.deployments.map(({ key }: any) => key)).to.deep.equal(['own.app.revision'])
+    const through = (environment_ref: object, as: Record<string, string>, key?: string): Promise<Reply> =>
+      service.post('/applications/revisions/retrieve', { environment_ref, key }, as)
+    expect((await through({ slug: 'staging' }, headers)).body.application_revision.artifact_id).to.equal(
+      own.id,
+    )
+    expect((await through({ slug: 'staging' }, headers, 'other.app.revision')).status).to.equal(404)
+    // Everything else of an environment is closed.
+    const variant = part.environment_variant_id
+    for (const [method, path, body] of [
+      [
+        'POST',
+        '/environments/revisions/commit',
+        { environment_revision_commit: { variant_id: variant, delta: { remove: ['other.app.revision'] } } },
+      ],
+      [
+        'POST',
+        '/environments/revisions/commit',
+        { environment_revision_commit: { variant_id: variant, data: { references: {} } } },
+      ],
+      ['PUT', '/environments/staging', { environment: { name: 'x' } }],
+      ['POST', '/environments/staging/archive', undefined],
+      ['POST', '/simple/environments/staging/guard', undefined],
+      ['DELETE', '/simple/environments/staging', undefined],
+      ['GET', `/environments/revisions/${part.id}/files`, undefined],
+      ['GET', `/environments/revisions/${part.id}/files/references.json`, undefined],
+      [
+        'POST',
+        '/environments/revisions/diff',
+        { base: { slug: 'staging', version: 1 }, head: { slug: 'staging', version: 2 } },
+      ],
+    ] as const) {
+      const refused = await service.call(method, path, body, headers)
+      expect(told(refused), `${path} ${refused.text}`).to.deep.equal([403, 'outside_folders'])
+    }
+    expect((await retrieve()).body.environment_revision.id).to.equal(whole.id)
+    expect((await service.get(`/applications/${other.id}`)).status).to.equal(200)
+  })
+
+  // interface 16.7
+  it('embed and merge what they do not see like what is not there', async () => {
+    await create('unseen.part', 'unseen')
+    await create('seen.part', 'seen')
+    const headers = await limited('seen')
+    const resolve = (slug: string): Promise<Reply> =>
+      service.post(
+        '/applications/revisions/resolve',
+        {
+          application_revision: {
+            data: { parameters: { text: `@{{workflow.slug=${slug}, path=n}}` } },
+          },
+        },
+        headers,
+      )
+    const merge = (slug: string): Promise<Reply> =>
+      service.post(
+        '/applications/variants/merge',
+        { source: { variant: { slug } }, target: { variant: { slug: 'seen.part' } } },
+        headers,
+      )
+    for (const ask of [resolve, merge]) {
+      const [unseen, absent] = [await ask('unseen.part'), await ask('absent.part')]
+      expect([unseen.status, absent.status], unseen.text).to.deep.equal([422, 422])
+      expect(unseen.text.replaceAll('unseen', '')).to.equal(absent.text.replaceAll('absent', ''))
+    }
+    expect((await resolve('seen.part')).status).to.equal(200)
+  })
+
+  // interface 16.10
+  it('keep a folder from being moved, unless an admin has them follow', async () => {
+    await create('kept', 'team/x')
+    const headers = await limited('Team/X/**', 'team/y', 'else')
+    const move = (more: object, as?: Record<string, string>): Promise<Reply> =>
+      service.post('/folders/move', { from: 'team', to: 'crew', ...more }, as)
+    const refused = await move({})
+    expect(told(refused)).to.deep.equal([409, 'folder_in_use'])
+    expect(refused.body.keys.map(({ folders }: any) => folders)).to.deep.equal([
+      ['Team/X/**', 'team/y', 'else'],
+    ])
+    // The right to move is looked at first.
+    expect(told(await move({}, headers))).to.deep.equal([403, 'outside_folders'])
+    expect(told(await move({ rename_in_keys: true }, headers))).to.deep.equal([403, 'missing_scope'])
+    expect((await move({ to: '', rename_in_keys: true })).status).to.equal(422)
+    expect((await move({ rename_in_keys: true })).body.moved).to.have.length(1)
+    const { body } = await service.get('/folders', headers)
+    expect(body.folders.map(({ path }: any) => path)).to.deep.equal(['crew', 'crew/x'])
+    expect((await move({ from: 'crew/x', to: 'crew/z' })).status).to.equal(409)
+  })
+
+  // interface 16.8
+  it('run what they see, and see the traces and evaluations of that alone', async () => {
+    const code = {
+      uri: 'svc:custom:code:v0',
+      runtime: 'javascript',
+      script: 'export function evaluate(i) { return i }',
+      parameters: { version: '3' },
+    }
+    for (const [slug, folder] of [
+      ['r.own', 'runs'],
+      ['r.other', 'apart'],
+    ] as const) {
+      await service.post('/simple/applications', { application: { slug, folder, data: code } })
+      await service.post('/simple/testsets', {
+        testset: { slug: `${slug}.rows`, folder, data: { testcases: [{ data: { n: 1 } }] } },
+      })
+    }
+    const headers = await limited('runs')
+    const run = (slug: string, as?: Record<string, string>): Promise<Reply> =>
+      service.post(
+        '/services/invoke',
+        { references: { application: { slug } }, data: { inputs: { n: 1 } } },
+        as,
+      )
+    const evaluate = (slug: string, as?: Record<string, string>): Promise<Reply> =>
+      service.post(
+        '/evaluations/run',
+        { testset_ref: { slug: `${slug}.rows` }, application_ref: { slug } },
+        as,
+      )
+    const [mine, theirs] = [await run('r.own', headers), await run('r.other')]
+    expect((await run('r.other', headers)).status).to.equal(404)
+    expect((await service.get(`/traces/${mine.body.trace_id}`, headers)).status).to.equal(200)
+    expect(told(await service.get(`/traces/${theirs.body.trace_id}`, headers))).to.deep.equal([
+      404,
+      'trace_not_found',
+    ])
+    const [own, other] = [await evaluate('r.own', headers), await evaluate('r.other')]
+    expect(own.status, own.text).to.equal(200)
+    expect((await evaluate('r.other', headers)).status).to.equal(404)
+    expect((await service.get(`/evaluations/${own.body.evaluation.id}`, headers)).status).to.equal(200)
+    expect(told(await service.get(`/evaluations/${other.body.evaluation.id}`, headers))).to.deep.equal([
+      404,
+      'evaluation_not_found',
+    ])
+    const { body } = await service.post('/traces/query', { windowing: { limit: 1 } }, headers)
+    expect(body.traces).to.have.length(1)
+    const hits = await service.post('/search', { query: 'evaluate' }, headers)
+    expect(hits.body.hits.map((it: any) => it.artifact.slug)).to.deep.equal(['r.own'])
+  })
+})
