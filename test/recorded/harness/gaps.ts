@@ -63,6 +63,10 @@ export const CODES_WITHOUT: Readonly<Record<string, Gap>> = {
     because: 'it needs a merge that outlasts its time',
     test: 'test/registry/merge/write-merge.test.ts',
   },
+  outside_folders: {
+    because: 'it needs a key that is limited to folders',
+    test: 'test/http/folders/limited-keys.test.ts',
+  },
   locked: {
     because: 'it needs another process that holds the lock',
     test: 'test/git/delete-ref.test.ts',

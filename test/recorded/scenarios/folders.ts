@@ -30,5 +30,21 @@ function folders(): Step[] {
     post('move it again', '/folders/move', { from: 'support', to: 'customers' }),
     post('move one into itself', '/folders/move', { from: 'customers', to: 'customers/old' }),
     get('the folders afterwards', '/folders'),
+    post('a key that is limited to one', '/keys', {
+      key: { name: 'customers', scopes: ['read'], folders: ['customers/**'] },
+    }),
+    post('a limited key that may do everything', '/keys', {
+      key: { name: 'all', scopes: ['admin'], folders: ['customers'] },
+    }),
+    post('a key that is limited to no folder', '/keys', {
+      key: { name: 'none', scopes: ['read'], folders: ['**'] },
+    }),
+    post('move what a key is limited to', '/folders/move', { from: 'customers', to: 'clients' }),
+    post('move it with the key', '/folders/move', {
+      from: 'customers',
+      to: 'clients',
+      rename_in_keys: true,
+    }),
+    get('the key afterwards', '/keys'),
   ]
 }
