@@ -145,7 +145,7 @@ export class ProjectSearch {
   /** Updates the index, then builds its query. */
   async #questionOf(query: Omit<SearchQuery, 'windowing'>): Promise<DocumentQuestion> {
     const { search, kinds, withRows, includeHistory = false, includeArchived = false } = query
-    const { index, families, limit, environments } = this.#registry
+    const { index, families, limit } = this.#registry
     await index.refresh(
       families.filter(
         ({ folder, rowsFolder }) =>
@@ -156,7 +156,7 @@ export class ProjectSearch {
     return {
       match: matchExpression(search),
       // What an environment is found by are words of all that was ever deployed there.
-      kinds: limit ? kinds.filter(({ family }) => family !== environments.folder) : kinds,
+      kinds: limit ? kinds.filter(({ family }) => family !== this.#registry.environments.folder) : kinds,
       withRows,
       includeHistory,
       includeArchived,
