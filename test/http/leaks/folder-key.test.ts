@@ -142,6 +142,37 @@ describe('a key that is limited to a folder', () => {
     expect([environment.status, environment.body.code]).to.deep.equal([403, 'outside_folders'])
   })
 
+  // interface 16.6
+  it('is told as an agent what is its own alone', async () => {
+    const ask = (method: string, params: object = {}): Promise<Reply> =>
+      service.post(
+        '/mcp?tools=deploy',
+        { jsonrpc: '2.0', id: 1, method, params },
+        {
+          authorization: `ApiKey ${token}`,
+          accept: 'application/json, text/event-stream',
+        },
+      )
+    const call = (name: string, args: object): Promise<Reply> => ask('tools/call', { name, arguments: args })
+    const prompt = `${MARK}.application`
+    for (const [request, reply] of [
+      ['prompts/list', await ask('prompts/list')],
+      ['resources/list', await ask('resources/list')],
+      ['prompts_search', await call('prompts_search', { query: MARK })],
+      ...(await Promise.all(
+        ['prompts_get', 'prompts_log'].map(
+          async (name) => [name, await call(name, { name: prompt })] as const,
+        ),
+      )),
+      ['resources/read', await ask('resources/read', { uri: `branchpoint://applications/${prompt}` })],
+    ] as const) {
+      expect(reply.status, `${request} ${reply.text}`).to.equal(200)
+      expect(reply.text.replaceAll(prompt, ''), request).to.not.contain(MARK)
+    }
+    const mine = await call('prompts_get', { name: `${OWN}.application` })
+    expect(mine.text).to.contain('svc:custom:code:v0')
+  })
+
   // interface 13.8, 16.9
   it('is told live of what is its own alone', async () => {
     const gone = new AbortController()

@@ -173,6 +173,7 @@ function valuesOf(name: string, all: readonly Known[], side: Side): unknown[] {
     return [...of.flatMap(({ artifact: [id], revision: [revision] }) => [id, revision]), side.trace]
   if (name === 'trace_id') return [side.trace]
   if (name === 'trace_ids') return [[side.trace]]
+  if (name === 'prompt_id') return [application, `${application}@production`, `${application}@1`]
   if (name === 'from' || name === 'folder') return [word]
   if (/^(query|text|name|contains)$/.test(name)) return [word]
   return []
