@@ -17,14 +17,13 @@ const USAGE = `Let an agent use a server: speak the Model Context Protocol over 
   branchpoint mcp [--tools read|author|deploy] [--url URL] [--key KEY]
 
   --tools       read (unless given): search, read, compare; author: also commit, fork, run, evaluate; deploy: also deploy and roll back
-  --url, --key  the server and an API key, whose scopes hold; BRANCHPOINT_URL (http://127.0.0.1:3000 unless set) and
-                BRANCHPOINT_KEY unless given
+  --url, --key  the server and an API key, whose scopes hold; unless given, BRANCHPOINT_URL and BRANCHPOINT_KEY, or else what login
+                stored last
 
-An agent starts this command by itself. For Claude Code, for example:
+An agent starts this command by itself. It ends when the agent closes standard input. Messages about problems go to standard error.
 
-  claude mcp add branchpoint --env BRANCHPOINT_URL=… --env BRANCHPOINT_KEY=… -- branchpoint mcp
-
-It ends when the agent closes standard input. Messages about problems go to standard error.`
+Example:
+  claude mcp add branchpoint --env BRANCHPOINT_URL=… --env BRANCHPOINT_KEY=… -- branchpoint mcp`
 
 export const mcpCommand: Command = { usage: USAGE, run, stopped: () => 'Stopped.' }
 
