@@ -27,8 +27,14 @@ describe('the packed package', () => {
     expect([...tops].sort()).to.deep.equal(
       [
         ...['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'THIRD_PARTY_NOTICES', 'package.json'],
-        ...(existsSync('dist/docs') ? ['dist/docs'] : []),
-        ...['deploy/branchpoint.service', 'dist/server', 'dist/src', 'dist/swagger-ui', 'dist/web'],
+        ...[
+          'deploy/branchpoint.service',
+          'dist/docs',
+          'dist/server',
+          'dist/src',
+          'dist/swagger-ui',
+          'dist/web',
+        ],
         ...['api', 'configuration', 'format', 'handlers', 'in-memory', 'interface'].map(
           (it) => `docs/${it}.md`,
         ),
