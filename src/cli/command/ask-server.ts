@@ -101,7 +101,7 @@ export async function responseFrom(
 
 const MS_TO_CONNECT = 10_000
 
-/** By node's own client: to load that of `fetch` takes as long as all else that a short command does. */
+/** By node's own client, since to load that of `fetch` takes longer than all else that a short command does (decision 55). */
 async function send(
   { url, key }: ChosenServer,
   method: string,
