@@ -236,10 +236,8 @@ describe('keys that are limited to folders', () => {
   // interface 16.8
   it('run what they see, and see the traces and evaluations of that alone', async () => {
     const code = {
-      uri: 'svc:custom:code:v0',
-      runtime: 'javascript',
-      script: 'export function evaluate(i) { return i }',
-      parameters: { version: '3' },
+      uri: 'svc:custom:mock:v0',
+      parameters: { key: 'static', kwargs: { output: 'evaluate' } },
     }
     for (const [slug, folder] of [
       ['r.own', 'runs'],
