@@ -28,10 +28,15 @@ export interface ArtifactListProps {
 
 /** The artifacts of a family. Only visible rows are drawn; more are loaded before the end is reached. */
 export function ArtifactList({ family, words, make }: ArtifactListProps) {
-  const { sort = '-created', archived } = useAddress()
+  const { sort = '-created', archived, folder } = useAddress()
   const withArchived = archived !== undefined
   const navigate = useNavigate()
-  const { rows, total, error, isPending, loadMore, refetch } = useArtifacts(family, words, sort, withArchived)
+  const { rows, total, error, isPending, loadMore, refetch } = useArtifacts(family, {
+    words,
+    sort,
+    folder,
+    withArchived,
+  })
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
     count: total ?? rows.length,
@@ -196,6 +201,16 @@ type Listed = Omit<Answer<'POST /workflows/query'>['workflows'][number], 'flags'
   readonly flags?: Readonly<Record<string, unknown>>
 }
 
+/** Which artifacts are listed, and how. */
+interface Wanted {
+  /** The search words; empty lists all. */
+  readonly words: string
+  readonly sort: string
+  /** Only what lies in this folder or below it. */
+  readonly folder: string | undefined
+  readonly withArchived: boolean
+}
+
 interface ListPage {
   readonly rows: readonly Listed[]
   readonly total: number | undefined
@@ -205,11 +220,11 @@ interface ListPage {
 const PAGE = 200
 
 /** The artifacts of a family, page by page, filtered by words. */
-function useArtifacts(family: Family, words: string, order: string, withArchived: boolean) {
+function useArtifacts(family: Family, wanted: Wanted) {
   const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } =
     useInfiniteQuery({
-      queryKey: ['artifacts', family.kind, words, order, withArchived],
-      queryFn: ({ pageParam, signal }) => list(family, words, order, withArchived, pageParam, signal),
+      queryKey: ['artifacts', family.kind, wanted],
+      queryFn: ({ pageParam, signal }) => list(family, wanted, pageParam, signal),
       initialPageParam: undefined as string | undefined,
       getNextPageParam: ({ next }) => next,
       staleTime: 2000,
@@ -223,9 +238,7 @@ function useArtifacts(family: Family, words: string, order: string, withArchived
 
 async function list(
   { kind, found }: Family,
-  words: string,
-  order: string,
-  withArchived: boolean,
+  { words, sort, folder, withArchived }: Wanted,
   next: string | undefined,
   signal: AbortSignal,
 ): Promise<ListPage> {
@@ -234,11 +247,14 @@ async function list(
     `POST /${kind}/query` as 'POST /workflows/query',
     {
       body: {
-        ...(words.length > 1 ? { [found]: { text: words } } : {}),
+        [found]: {
+          ...(words.length > 1 ? { text: words } : {}),
+          ...(folder === undefined ? {} : { folder, recursive: true }),
+        },
         ...(withArchived ? { include_archived: true } : {}),
         windowing: {
           limit: PAGE,
-          order: order as 'name',
+          order: sort as 'name',
           ...(next === undefined ? { count_total: true } : { next }),
         },
       },

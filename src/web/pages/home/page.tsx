@@ -10,6 +10,7 @@ import { useCommands } from '../../shell/commands.tsx'
 import { NewsLine } from '../../shell/live.tsx'
 import { places, useAddress } from '../../shell/places.ts'
 import { ArtifactList } from './artifact-list.tsx'
+import { FolderTree } from './folder-tree.tsx'
 import { familyOf, type Family } from './families.ts'
 import { Overview } from './overview.tsx'
 import { Tour } from './tour.tsx'
@@ -27,7 +28,7 @@ import { Highlighted } from '../../parts/text/text.tsx'
  * becomes a testset.
  */
 export default function HomePage() {
-  const { kind, q = '', tour, archived, sort } = useAddress()
+  const { kind, q = '', tour, archived, sort, folder } = useAddress()
   const navigate = useNavigate()
   const [words, setWords] = useState(q)
   // Typing replaces the address; other changes of the words are entries in the history.
@@ -53,6 +54,7 @@ export default function HomePage() {
       search: {
         ...(kind === undefined ? {} : { kind }),
         ...(archived === undefined ? {} : { archived }),
+        ...(folder === undefined ? {} : { folder }),
         ...(typed.trim() === '' ? {} : { q: typed }),
       },
       replace: true,
@@ -81,6 +83,7 @@ export default function HomePage() {
     >
       <SearchBox value={words} onChange={search} family={family} />
       {error && <Failure error={error} retry={refetch} />}
+      {family && <FolderTree />}
       {family === undefined && (
         <NewsLine concerns={({ kind: told }) => told === 'artifact' || told === 'revision'} />
       )}
@@ -88,7 +91,7 @@ export default function HomePage() {
         {family ? (
           <ArtifactList
             // Another list starts at its top.
-            key={JSON.stringify([family.kind, asked, sort, archived])}
+            key={JSON.stringify([family.kind, asked, sort, archived, folder])}
             family={family}
             words={asked}
             make={family.kind === 'testsets' ? upload : undefined}
@@ -162,6 +165,7 @@ function Form({ family, title, close }: FormProps) {
   const hasTemplates = family.kind !== 'testsets'
   const [template, setTemplate] = useState(family.kind === 'evaluators' ? 'auto_exact_match' : 'completion')
   const navigate = useNavigate()
+  const { folder } = useAddress()
   const testset = useWrite('POST /simple/testsets')
   const evaluator = useWrite('POST /simple/evaluators')
   const application = useWrite('POST /simple/applications')
@@ -171,7 +175,12 @@ function Form({ family, title, close }: FormProps) {
     { enabled: hasTemplates },
   )
   async function create(): Promise<void> {
-    const header = { slug: slug.trim(), ...(name.trim() === '' ? {} : { name: name.trim() }) }
+    const header = {
+      slug: slug.trim(),
+      ...(name.trim() === '' ? {} : { name: name.trim() }),
+      // It is made where the list is.
+      ...(folder === undefined ? {} : { folder }),
+    }
     if (family.kind === 'testsets') {
       await testset.mutateAsync({ body: { testset: header } })
       await navigate({ to: places.testset(header.slug) })
