@@ -1,5 +1,6 @@
 export { bundleRefs, createBundle } from './program/bundle.ts'
 export { type RepositoryCopy, buildCopy, copyRepository, placeCopy } from './program/copy-repository.ts'
+export { type DiskCopy, copyToDisk } from './program/copy-to-disk.ts'
 export { type FetchSource, fetchObjects } from './program/fetch-objects.ts'
 export { fsck } from './program/fsck.ts'
 export { gitEnvironment } from './program/git-environment.ts'

@@ -29,7 +29,7 @@ export async function start(given: StartOptions): Promise<StartedService> {
 }
 
 /** The STORE_DIR of a server that keeps nothing. */
-const IN_MEMORY = ':memory:'
+export const IN_MEMORY = ':memory:'
 
 /** Sets STORE_DIR to the served folder: for a shared database its copy, for a store in memory a folder there. */
 async function withFolder(given: StartOptions): Promise<StartOptions> {

@@ -51,7 +51,7 @@ describe('branchpoint', () => {
       [['frobnicate'], 'There is no command "frobnicate".\n'],
       [['testsets', 'exprot'], 'There is no command "exprot". Did you mean "export"?\n'],
       [['verify', '--repiar'], "Unknown option '--repiar'. Did you mean --repair?\n"],
-      [['serve', '--port', '1'], "Unknown option '--port'"],
+      [['serve', '--prot', '1'], "Unknown option '--prot'. Did you mean --port?\n"],
     ] as const) {
       const { status, stdout, stderr } = branchpoint(...args)
       expect([stdout, stderr.slice(0, sentence.length)], args.join(' ')).to.deep.equal(['', sentence])

@@ -48,7 +48,7 @@ export const EXPORT_OPTIONS = {
 
 /** Every command, in the order of the help. Has no code, so that only the called command is loaded. */
 export const VERBS = {
-  serve: { summary: 'start a server', words: [], options: {} },
+  serve: { summary: 'start a server', words: [], options: { memory: FLAG, port: TEXT, json: FLAG } },
   demo: { summary: "show a prompt's life on a server of its own", words: [], options: {} },
   login: {
     summary: 'store the address of a server and a key',

@@ -10,9 +10,19 @@ import {
 import { TraceReader } from './query/trace-reader.ts'
 import { nodeFs } from '../../storage/files.ts'
 import { type ThreadWork, traceThread, type TraceThread } from './storage/thread-work.ts'
-import type { SpanRow, StoredSpan } from './span-record.ts'
+import { isoOf, type SpanRow, type StoredSpan } from './span-record.ts'
+import { readTime } from './span-time.ts'
 import { DatabaseTrouble } from '../../storage/sqlite.ts'
-import type { TracePage, TraceQuestion } from './query/trace-page.ts'
+import {
+  MOST_ROWS,
+  noSuchPlace,
+  PageBuilder,
+  readQuestion,
+  sampleBound,
+  type TracePage,
+  type TraceQuestion,
+  type TraceWindow,
+} from './query/trace-page.ts'
 
 /** The parts of a registry that identify its traces. */
 export interface TracedProject {
@@ -60,22 +70,19 @@ export class OpenTraces {
     this.#threads = { writer: traceThread(), reader: new TraceReader(settings.queryMs) }
   }
 
-  /** The traces of a project. For a store in memory, which SQLite cannot use, nothing is recorded or found. */
+  /** The traces of a project; those of a store in memory are there, too. */
   of({ store: { folder, fs } }: TracedProject): ProjectTraces {
     const known = this.#projects.get(folder)
     if (known) return known
-    const isRecording = this.#settings.isRecording && (fs.isSeenByOthers || this.#shared !== undefined)
-    const traces = new ProjectTraces(this.#storeOf(folder, fs.isSeenByOthers), {
-      ...this.#settings,
-      isRecording,
-    })
+    const traces = new ProjectTraces(this.#storeOf(folder, fs.isSeenByOthers), this.#settings)
     this.#projects.set(folder, traces)
     this.#rounds ??= setInterval(() => this.#retain(), RETENTION_CHECK_MS).unref()
     return traces
   }
 
   #storeOf(folder: string, isOnDisk: boolean): SpanStore {
-    const file = isOnDisk ? `${folder}/traces.db` : NOWHERE
+    if (!isOnDisk && !this.#shared) return new MemorySpans(this.#threads.reader)
+    const file = `${folder}/traces.db`
     if (!this.#shared) return new FileSpans(file, this.#threads, this.#settings)
     if (isOnDisk && nodeFs.stat(file)) this.#bringOver(file, this.#shared)
     return this.#shared.spansOf(basename(folder), this.#threads.reader)
@@ -144,8 +151,6 @@ export class OpenTraces {
     }
   }
 }
-
-const NOWHERE = ''
 
 const RETENTION_CHECK_MS = 10_000
 
@@ -235,4 +240,133 @@ class FileSpans implements SpanStore {
       throw new DatabaseTrouble(error instanceof Error ? error.message : String(error), false)
     }
   }
+}
+
+/** A trace in memory: the time of its first span, and its spans by their ids. */
+interface HeldTrace {
+  readonly id: string
+  start: string
+  readonly spans: Map<string, StoredSpan>
+}
+
+/** A row of a walk over traces or spans: what orders it, and the spans of which a filter has to match one. */
+interface WalkedRow {
+  readonly start: string
+  readonly id: string
+  readonly trace: HeldTrace
+  readonly tested: readonly StoredSpan[]
+}
+
+/** The spans of a project whose store is in memory. Filters run in a thread, as those over files do, because they may never end. */
+class MemorySpans implements SpanStore {
+  readonly name = 'the traces in memory'
+  readonly #reader: TraceReader
+  readonly #traces = new Map<string, HeldTrace>()
+
+  constructor(reader: TraceReader) {
+    this.#reader = reader
+  }
+
+  async write(spans: readonly StoredSpan[]): Promise<undefined> {
+    for (const span of spans) {
+      const { trace_id: id, start_time: start } = span
+      const trace = this.#traces.get(id) ?? { id, start, spans: new Map<string, StoredSpan>() }
+      if (start < trace.start) trace.start = start
+      trace.spans.set(span.span_id, span)
+      this.#traces.set(id, trace)
+    }
+  }
+
+  async read(traceIds: readonly string[]): Promise<readonly SpanRow[]> {
+    return traceIds.flatMap((id) => spansOf(this.#traces.get(id)))
+  }
+
+  query(question: TraceQuestion): Promise<TracePage> {
+    const { focus, filtering, headsOnly } = question
+    const { window } = readQuestion(question)
+    const rows = this.#walk(focus, window)
+    const page = new PageBuilder(window.limit)
+    return this.#reader.answer(async (thread) => {
+      for (let at = 0; at < rows.length; at += MOST_ROWS) {
+        const some = rows.slice(at, at + MOST_ROWS)
+        const records = some.flatMap(({ tested }) => tested.map(({ record }) => record))
+        const matches =
+          filtering === undefined ? undefined : await thread.call('match', '', { filtering, records })
+        let end = 0
+        for (const { trace, tested } of some) {
+          end += tested.length
+          if (matches?.slice(end - tested.length, end).includes(true) === false) continue
+          if (page.isFull) return { spans: page.spans, next: page.next }
+          if (focus === 'trace') page.addTrace(trace.id, headsOnly ? headsOf(trace) : tested)
+          else for (const span of tested) page.addSpan(span)
+        }
+      }
+      return { spans: page.spans, next: undefined }
+    })
+  }
+
+  /** The rows of a window in its order, after its cursor. */
+  #walk(
+    focus: TraceQuestion['focus'],
+    { order, oldest = 0, newest, next, rate }: TraceWindow,
+  ): readonly WalkedRow[] {
+    const rows = [...this.#traces.values()].flatMap((trace): WalkedRow[] => {
+      const spans = spansOf(trace)
+      if (focus === 'trace') return [{ start: trace.start, id: trace.id, trace, tested: spans }]
+      return spans.map((span) => ({ start: span.start_time, id: span.span_id, trace, tested: [span] }))
+    })
+    rows.sort((a, b) => compare(a.start, b.start) || compare(a.id, b.id))
+    if (order !== 'ascending') rows.reverse()
+    const from = rows.findIndex(({ id, trace }) => next === id || next === `${trace.id}.${id}`) + 1
+    if (next !== undefined && from === 0) throw noSuchPlace(next)
+    const last = newest ?? Infinity
+    const bound = sampleBound(rate) ?? 'g'
+    return rows.slice(from).filter(({ start, trace }) => {
+      const time = readTime(start) ?? 0
+      const isInTime = time >= oldest && (next === undefined ? time < last : time <= last)
+      return isInTime && trace.id.slice(-8) < bound
+    })
+  }
+
+  async naming(digits: string): Promise<string | undefined> {
+    const isNamed = ({ record }: StoredSpan): boolean =>
+      record.includes(`${digits}"`) &&
+      JSON.stringify(JSON.parse(record).references ?? []).includes(`${digits}"`)
+    return [...this.#traces.values()].find(({ spans }) => [...spans.values()].some(isNamed))?.id
+  }
+
+  async remove(traceId: string): Promise<boolean> {
+    return this.#traces.delete(traceId)
+  }
+
+  async retain({ maxAgeDays, maxBytes }: TraceRetention, now: number): Promise<boolean> {
+    const oldest = isoOf((now - maxAgeDays * DAY_MS) * 1000)
+    const sizeOf = ({ spans }: HeldTrace): number =>
+      [...spans.values()].reduce((sum, { record }) => sum + record.length, 0)
+    let size = [...this.#traces.values()].reduce((sum, trace) => sum + sizeOf(trace), 0)
+    for (const trace of [...this.#traces.values()].sort((a, b) => compare(a.start, b.start))) {
+      if (trace.start >= oldest && size <= maxBytes) break
+      size -= sizeOf(trace)
+      this.#traces.delete(trace.id)
+    }
+    return false
+  }
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** The spans of a trace by start time. */
+function spansOf(trace: HeldTrace | undefined): StoredSpan[] {
+  return [...(trace?.spans.values() ?? [])].sort((a, b) => compare(a.start_time, b.start_time))
+}
+
+/** Those whose parent is absent. */
+function headsOf(trace: HeldTrace): readonly StoredSpan[] {
+  return spansOf(trace).filter(
+    ({ span_id: id, parent_id: parent }) => parent === null || parent === id || !trace.spans.has(parent),
+  )
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
 }

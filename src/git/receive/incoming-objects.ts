@@ -1,5 +1,5 @@
-import { Refusal } from '../../errors.ts'
-import type { Fs } from '../../storage/files.ts'
+import { type Fs, nodeFs } from '../../storage/files.ts'
+import { copyToDisk } from '../program/copy-to-disk.ts'
 import { runGit } from '../program/git-process.ts'
 import { gitEnvironment } from '../program/git-environment.ts'
 import { indexPack, type PackStream } from './index-pack.ts'
@@ -34,7 +34,7 @@ export class IncomingObjects {
   readonly #index: PackIndex | undefined
   #staged: StagedPack | undefined
 
-  private constructor(
+  protected constructor(
     fs: Fs,
     gitdir: string,
     repository: ObjectDatabase,
@@ -59,12 +59,7 @@ export class IncomingObjects {
     objects: ObjectDatabase,
     pack: PackStream | undefined,
   ): Promise<IncomingObjects> {
-    if (!fs.isSeenByOthers) {
-      throw new Refusal(
-        'storage_unavailable',
-        'This store is in memory, where git cannot see it; push to one on a disk.',
-      )
-    }
+    if (!fs.isSeenByOthers) return ObjectsForMemory.receive(fs, gitdir, objects, pack)
     const quarantine = openQuarantine(fs, gitdir)
     try {
       const name = pack && (await indexPack(quarantine, pack))
@@ -152,5 +147,29 @@ export class IncomingObjects {
 
   #environment(): NodeJS.ProcessEnv {
     return gitEnvironment({}, this.#quarantine.variables)
+  }
+}
+
+/** The same for a store in memory: git works in a copy on the disk, and all objects are written like those of a small push. */
+class ObjectsForMemory extends IncomingObjects {
+  static override async receive(
+    fs: Fs,
+    gitdir: string,
+    objects: ObjectDatabase,
+    pack: PackStream | undefined,
+  ): Promise<IncomingObjects> {
+    const { path, discard } = copyToDisk(fs, gitdir)
+    try {
+      const quarantine = { ...openQuarantine(nodeFs, path), discard }
+      const name = pack && (await indexPack(quarantine, pack))
+      return new ObjectsForMemory(nodeFs, path, objects, quarantine, name)
+    } catch (error) {
+      discard()
+      throw error
+    }
+  }
+
+  override get isSmall(): boolean {
+    return true
   }
 }

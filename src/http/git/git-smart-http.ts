@@ -17,7 +17,7 @@ import { type PushSettings, respondToPush } from './answer-push.ts'
 import { acquireForGit, type GitRoom } from './git-room.ts'
 import { FLUSH, pktLine } from './pkt-line.ts'
 import { resolve } from 'node:path'
-import { uploadPack } from '../../git/program.ts'
+import { copyToDisk, type DiskCopy, uploadPack } from '../../git/program.ts'
 import { inflatedBody } from '../body/inflate-body.ts'
 import { clientAbort } from '../routing/client-abort.ts'
 
@@ -59,7 +59,6 @@ async function answer(
   const family = registry.families.find((it) => it.folder === folder)
   // A key that may neither read nor write must not learn what exists.
   requireScope(caller, service === UPLOAD ? ['read'] : family?.pins ? ['write', 'deploy'] : ['write'])
-  if (!registry.store.fs.isSeenByOthers) throw new Refusal('storage_unavailable', IN_MEMORY)
   const artifact = family && (await registry.index.findBySlug(family, slug))
   if (!artifact) {
     const trashed = family && (await registry.trash.holderOf('artifact', family, slug))
@@ -82,9 +81,6 @@ async function answer(
 }
 
 const REPOSITORY = /^\/git\/([^/]+)\/([^/]+)\.git\/(.+)$/
-const IN_MEMORY =
-  'This server keeps its store in memory, where the git program cannot see it: there is no clone, fetch or push. Use the REST ' +
-  'interface, or start the server with STORE_DIR set to a folder.'
 const UPLOAD = 'git-upload-pack'
 const RECEIVE = 'git-receive-pack'
 
@@ -170,9 +166,12 @@ async function respondToFetch(
 ): Promise<void> {
   const signal = clientAbort(ctx.res)
   const spool = spools.open({ inMemory: true })
+  const { fs } = artifact.repository
+  let copy: DiskCopy | undefined
   let release: (() => void) | undefined
   const over = (): void => {
     release?.()
+    copy?.discard()
     spool.discard()
   }
   try {
@@ -181,14 +180,15 @@ async function respondToFetch(
       : await spooled(spool, inflatedBody(ctx.req, LONGEST_NEGOTIATION, tooLong))
     release = await acquire(signal)
     const protocol = protocolOf(ctx.get('Git-Protocol'))
-    const { path } = artifact.repository
+    if (!fs.isSeenByOthers) copy = copyToDisk(fs, artifact.repository.path)
+    const path = copy?.path ?? artifact.repository.path
     const { output, ended } = await uploadPack(path, { input: asked?.chunks(), protocol, signal, hidden })
     ctx.type = `application/x-git-upload-pack-${isAdvertisement ? 'advertisement' : 'result'}`
     if (output.readableLength === 0) {
       output.resume()
       const { code, complaint } = await ended
       if (code !== 0) {
-        ctx.body = await answerOfFailure(artifact, complaint, { isAdvertisement, signal })
+        ctx.body = await answerOfFailure(artifact, complaint, { path, isAdvertisement, signal })
         over()
         return
       }
@@ -215,14 +215,14 @@ const DAMAGED =
 
 /** The answer if git ended before it answered: a message in git's format for the terminal, if the requested objects are not available. */
 async function answerOfFailure(
-  { repository, family, slug }: ArtifactView,
+  { family, slug }: ArtifactView,
   complaint: string,
-  { isAdvertisement, signal }: { readonly isAdvertisement: boolean; readonly signal: AbortSignal },
+  { path, isAdvertisement, signal }: { path: string; isAdvertisement: boolean; signal: AbortSignal },
 ): Promise<Buffer> {
   const name = `${family.folder}/${slug}`
   const said = complaint
-    .replaceAll(resolve(repository.path), name)
-    .replaceAll(repository.path, name)
+    .replaceAll(resolve(path), name)
+    .replaceAll(path, name)
     .replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ')
     .trim()
     .slice(0, 500)
@@ -233,7 +233,7 @@ async function answerOfFailure(
     )
   }
   // If git can list the refs and misses no object, the request itself is invalid.
-  if (!isAdvertisement && !DAMAGED.test(complaint) && (await canAdvertise(repository.path, signal)))
+  if (!isAdvertisement && !DAMAGED.test(complaint) && (await canAdvertise(path, signal)))
     return pktLine(
       `ERR git cannot answer this fetch: ${said.replace(/^fatal: /, '')}. Ask for what ${name} has.`,
     )

@@ -66,7 +66,7 @@ async function restore(
   if (!fs.isSeenByOthers) {
     throw new Refusal(
       'storage_unavailable',
-      'This store is in memory, where git cannot see it; restore to one on a disk.',
+      'This store is in memory, which takes no bundles. Push to a new artifact, or restore to a store on a disk.',
     )
   }
   const registry = await registryOf(caller)

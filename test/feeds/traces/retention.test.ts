@@ -1,5 +1,7 @@
 import { statSync } from 'node:fs'
 import { expect } from 'chai'
+import { memoryFs } from '../../../src/storage/memory-fs.ts'
+import { nodeFs } from '../../../src/storage/files/node-fs.ts'
 import { traceQuestion } from '../../../src/feeds/traces/query/trace-page.ts'
 import { traceIdsOf } from '../../../src/feeds/traces/query/trace-tree.ts'
 import { makeSpan, NOON, spanWith } from '../../support/values/make-span.ts'
@@ -14,8 +16,15 @@ describe('traces: retention', () => {
   const idsLeft = async () =>
     traceIdsOf((await project.traces.query(traceQuestion('trace', undefined, {}))).spans)
 
-  it('what began longer ago than the greatest age goes, with all of its spans', async () => {
-    project = traceProject({ retention: { maxAgeDays: 2, maxBytes: 1024 ** 3 } })
+  for (const [where, fs] of [
+    ['', nodeFs],
+    [', in memory', memoryFs()],
+  ] as const)
+    it(`what began longer ago than the greatest age goes, with all of its spans${where}`, () =>
+      agesLeave(traceProject({ retention: { maxAgeDays: 2, maxBytes: 1024 ** 3 } }, undefined, fs)))
+
+  async function agesLeave(own: TraceProject): Promise<void> {
+    project = own
     const old = makeSpan({ startTime: NOON - 2 * DAY })
     const young = makeSpan({ startTime: NOON - 2 * DAY + 2 * 3_600_000 })
     // It ended late, and began long ago.
@@ -26,6 +35,18 @@ describe('traces: retention', () => {
     await project.traces.retain()
     expect(await idsLeft()).to.deep.equal([young.traceId])
     expect(await project.traces.read([old.traceId])).to.deep.equal([])
+  }
+
+  it('past the greatest size the oldest go from memory, and no more than must', async () => {
+    const retention = { maxAgeDays: 30, maxBytes: 100_000 }
+    project = traceProject({ retention }, undefined, memoryFs())
+    const spans = Array.from({ length: 20 }, (_, n) =>
+      spanWith({ inputs: 'x'.repeat(10_000) }, { startTime: NOON - n * 1000 }),
+    )
+    project.traces.record(spans)
+    await idsLeft()
+    await project.traces.retain()
+    expect(await idsLeft()).to.deep.equal(spans.slice(0, 9).map(({ traceId }) => traceId))
   })
 
   it('past the greatest size the oldest go, few more than must, and the disk gets their room', async () => {

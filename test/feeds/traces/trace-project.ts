@@ -12,6 +12,8 @@ import { NOON } from '../../support/values/make-span.ts'
 export interface TraceProject {
   readonly folder: string
   readonly file: string
+  /** Whether traces are there after they were closed. */
+  readonly isKept: boolean
   readonly open: OpenTraces
   readonly traces: ProjectTraces
   readonly troubles: string[]
@@ -24,6 +26,7 @@ export interface TraceProject {
 export function traceProject(
   settings: Partial<TraceSettings> = {},
   openTable: () => SpanTable | undefined = () => undefined,
+  fs = nodeFs,
 ): TraceProject {
   const folder = mkdtempSync(join(tmpdir(), 'branchpoint-traces-'))
   const troubles: string[] = []
@@ -43,11 +46,12 @@ export function traceProject(
       table && sharedTraces(table),
     )
     opened.push(open)
-    return { open, traces: open.of({ store: { folder, fs: nodeFs } }) }
+    return { open, traces: open.of({ store: { folder, fs } }) }
   }
   return {
     folder,
     file: join(folder, 'traces.db'),
+    isKept: fs.isSeenByOthers,
     ...another(),
     troubles,
     another,

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { createHash, randomBytes } from 'node:crypto'
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { deflateSync } from 'node:zlib'
 import { git, gitBytes, repositoryWithHistory, temporaryFolder } from '../../support/git/git-program.ts'
 import { Journal } from '../../../src/git/journal/journal.ts'
@@ -139,13 +139,15 @@ describe('incoming objects', () => {
     expect(error).to.have.property('code', 'limit_exceeded')
   })
 
-  it('are refused where git cannot see the store', async () => {
+  it('of a store in memory lie in a copy on the disk until they are discarded', async () => {
     const fs = memoryFs()
-    const hidden = new Repository(fs, '/x.git', new PackCache(), new Journal(fs, '/'))
-    expect(await hidden.receive(undefined).catch((error: unknown) => error)).to.have.property(
-      'code',
-      'storage_unavailable',
-    )
+    fs.makeDir('/repository/objects/pack')
+    const hidden = new Repository(fs, '/repository', new PackCache(), new Journal(fs, '/'))
+    const incoming = await hidden.receive(undefined)
+    expect(incoming.isSmall).to.equal(true)
+    expect(existsSync(`${incoming.gitdir}/objects/pack`)).to.equal(true)
+    incoming.discard()
+    expect(existsSync(incoming.gitdir)).to.equal(false)
   })
 })
 

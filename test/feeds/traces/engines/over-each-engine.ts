@@ -1,4 +1,5 @@
 import { type PostgresServer, startPostgres } from '../../../support/postgres/postgres.ts'
+import { memoryFs } from '../../../../src/storage/memory-fs.ts'
 import { openPostgres, openSpanTable } from '../../../../src/cluster/postgres/open-postgres.ts'
 import type { TraceSettings } from '../../../../src/feeds/traces/project-traces.ts'
 import { needsPostgres } from '../../../support/postgres/needs-postgres.ts'
@@ -9,6 +10,8 @@ type MakeProject = (settings?: Partial<TraceSettings>) => TraceProject
 /** The same cases over each place where traces may lie: what holds for one holds for the other. */
 export function overEachEngine(title: string, cases: (makeProject: MakeProject) => void): void {
   describe(title, () => cases(traceProject))
+  describe(`${title}, in memory`, () =>
+    cases((settings = {}) => traceProject(settings, undefined, memoryFs())))
   describe(`${title}, in PostgreSQL`, () => {
     let postgres: PostgresServer | undefined
     let url = ''
