@@ -1,6 +1,7 @@
 export { langfuseEndpoints } from './clients/langfuse-endpoints.ts'
 export { litellmEndpoint } from './clients/litellm-endpoint.ts'
 export { allEndpoints } from './endpoints/all-endpoints.ts'
+export { auditEndpoint } from './endpoints/audit-endpoint.ts'
 export { backupEndpoint } from './endpoints/backup-endpoint.ts'
 export { deliveryEndpoints } from './endpoints/delivery-endpoints.ts'
 export { evaluationEndpoints } from './endpoints/evaluation-endpoints.ts'

@@ -31,6 +31,7 @@ export {
 } from './artifacts/query-artifacts.ts'
 export { type Restored, differenceOf, restoreArtifact } from './artifacts/restore-artifact.ts'
 export { type ArtifactUser, purgeTrash, trashArtifact, undeleteArtifact } from './artifacts/trash-artifact.ts'
+export { trashActs } from './artifacts/trash-log.ts'
 export { type Trashed, saidTrashed } from './artifacts/trash.ts'
 export { assertArtifactSlugFree } from './slugs/claim-slugs.ts'
 export { madeArtifactWarnings, shadowWarnings } from './slugs/shadowed-slugs.ts'

@@ -3,6 +3,7 @@ import { keyNames, type KeyUses } from '../access/keys.ts'
 import type { OpenEvents } from '../http/events.ts'
 import {
   allEndpoints,
+  auditEndpoint,
   backupEndpoint,
   deliveryEndpoints,
   eventEndpoint,
@@ -93,6 +94,7 @@ export function composeEndpoints({
     ...keyEndpoints(keyPlace),
     ...projectsEndpoints(keyPlace),
     backupEndpoint({ gitPermits, spools }),
+    auditEndpoint({ fs, storeDir, sessions: access.sessions, secretsOf: runtime.secretsOf }),
     ...sessionEndpoints({ ...access, publicUrl: config.publicUrl }),
     eventEndpoint({ ...access, events }),
     ...folderEndpoints(surfaces, { fs, storeDir }),

@@ -66,9 +66,10 @@ export class Sessions {
   async begin(caller: Caller): Promise<{ readonly token: string; readonly session: OpenSession }> {
     const { project, key } = caller
     const { token, record } = this.#make(project, key, SESSION_SECONDS)
-    await this.#change(project, ({ sessions, links }) => ({
+    await this.#change(project, ({ sessions, links, log }) => ({
       sessions: withOneMore(sessions, record, MAX_SESSIONS_PER_KEY),
       links,
+      log: withAct(log, { action: 'began', ...actOf(record), date: record.created_at }),
     }))
     return { token, session: { caller, createdAt: record.created_at, expiresAt: record.expires_at } }
   }
@@ -78,17 +79,31 @@ export class Sessions {
     const project = projectOf(token)
     const hash = hexOf(token)
     if (project === undefined || !this.#current(project).has(hash)) return
-    await this.#change(project, ({ sessions, links }) => ({
-      sessions: sessions.filter(({ sha256 }) => sha256 !== hash),
-      links,
-    }))
+    const date = this.#options.now().toISOString()
+    await this.#change(project, ({ sessions, links, log }) => {
+      const ended = sessions.find(({ sha256 }) => sha256 === hash)
+      return {
+        sessions: sessions.filter((it) => it !== ended),
+        links,
+        log: ended ? withAct(log, { action: 'ended', ...actOf(ended), date }) : log,
+      }
+    })
+  }
+
+  /** The last sessions that began or were ended by their user, the oldest first. */
+  acts(project: string): readonly SessionAct[] {
+    const { sessions, log = [] } = this.#read(project)
+    const noted = new Set(log.map(({ session }) => session))
+    const others = sessions.map((it) => ({ action: 'began' as const, ...actOf(it), date: it.created_at }))
+    return [...others.filter(({ session }) => !noted.has(session)), ...log]
   }
 
   /** Creates a token that signs a browser in with a key once, until the answered time (ISO 8601). */
   async makeLink({ project, key }: Caller): Promise<{ readonly token: string; readonly until: string }> {
     const { token, record } = this.#make(project, key, LINK_SECONDS)
-    await this.#change(project, ({ sessions, links }) => ({
+    await this.#change(project, ({ sessions, links, log }) => ({
       sessions,
+      log,
       links: withOneMore(links, record, MAX_LINKS_PER_KEY),
     }))
     return { token, until: record.expires_at }
@@ -102,9 +117,9 @@ export class Sessions {
     const isThere = project !== undefined && this.#read(project).links.some(({ sha256 }) => sha256 === hash)
     let used: SessionRecord | undefined
     if (isThere) {
-      await this.#change(project, ({ sessions, links }) => {
+      await this.#change(project, ({ sessions, links, log }) => {
         used = links.find(({ sha256 }) => sha256 === hash)
-        return { sessions, links: links.filter((it) => it !== used) }
+        return { sessions, log, links: links.filter((it) => it !== used) }
       })
     }
     const caller = used && project !== undefined ? this.#live(used, project, token) : undefined
@@ -163,16 +178,16 @@ export class Sessions {
       return readSessionFile(fs, storeDir, project)
     } catch (error) {
       onDamage(error)
-      return { sessions: [], links: [] }
+      return recordsIn()
     }
   }
 
   /** Changes the file and drops expired records. */
   async #change(project: string, change: (records: SessionRecords) => SessionRecords): Promise<void> {
     const { fs, storeDir, now, onDamage } = this.#options
-    await updateSessionFile(fs, storeDir, project, onDamage, ({ sessions, links }) => {
+    await updateSessionFile(fs, storeDir, project, onDamage, ({ sessions, links, log }) => {
       const isLive = ({ expires_at }: SessionRecord): boolean => Date.parse(expires_at) > now().getTime()
-      return change({ sessions: sessions.filter(isLive), links: links.filter(isLive) })
+      return change({ sessions: sessions.filter(isLive), links: links.filter(isLive), log })
     })
   }
 }
@@ -216,12 +231,36 @@ const record = z.strictObject({
 interface SessionRecords {
   readonly sessions: readonly SessionRecord[]
   readonly links: readonly SessionRecord[]
+  readonly log: readonly SessionAct[] | undefined
+}
+
+/** That a session began, or that its user ended it. */
+export type SessionAct = Readonly<z.infer<typeof sessionAct>>
+
+const sessionAct = z.strictObject({
+  action: z.enum(['began', 'ended']),
+  /** The beginning of the hash of its token. */
+  session: z.string(),
+  key_id: z.uuid(),
+  date: z.iso.datetime(),
+})
+
+/** The oldest beyond these are forgotten. */
+const MOST_ACTS_KEPT = 1000
+
+function withAct(log: readonly SessionAct[] = [], act: SessionAct): readonly SessionAct[] {
+  return [...log, act].slice(-MOST_ACTS_KEPT)
+}
+
+function actOf({ sha256, key_id }: SessionRecord): Pick<SessionAct, 'session' | 'key_id'> {
+  return { session: sha256.slice(0, 16), key_id }
 }
 
 const stored = z.strictObject({
   format: z.literal(1),
   sessions: z.array(record).readonly(),
   links: z.array(record).readonly(),
+  log: z.array(sessionAct).readonly().optional(),
 })
 type StoredSessions = z.infer<typeof stored>
 
@@ -238,7 +277,7 @@ function sessionFilePath(storeDir: string, project: string): string {
 
 /** The project's sessions and links, including expired ones; empty if there is no file. Refuses an unreadable file, by its path. */
 function readSessionFile(fs: Fs, storeDir: string, project: string): SessionRecords {
-  return sessionFile.read(fs, sessionFilePath(storeDir, project)) ?? SESSION_FILE_NOBODY
+  return recordsIn(sessionFile.read(fs, sessionFilePath(storeDir, project)))
 }
 
 /**
@@ -252,11 +291,13 @@ function updateSessionFile(
   onDamage: (error: unknown) => void,
   change: (records: SessionRecords) => SessionRecords,
 ): Promise<void> {
-  const changed = (before: SessionRecords = SESSION_FILE_NOBODY): ChangedRecord<StoredSessions, void> => {
-    const { sessions, links } = change(before)
-    return { record: { format: 1, sessions, links }, answer: undefined }
+  const changed = (before: StoredSessions | undefined): ChangedRecord<StoredSessions, void> => {
+    const { sessions, links, log } = change(recordsIn(before))
+    return { record: { format: 1, sessions, links, ...(log ? { log } : {}) }, answer: undefined }
   }
   return sessionFile.update(documentsOf(fs), sessionFilePath(storeDir, project), changed, { onDamage })
 }
 
-const SESSION_FILE_NOBODY: SessionRecords = { sessions: [], links: [] }
+function recordsIn({ sessions, links, log }: Partial<StoredSessions> = {}): SessionRecords {
+  return { sessions: sessions ?? [], links: links ?? [], log }
+}

@@ -2,6 +2,7 @@ import { COMMAND } from '../../command-name.ts'
 import { Refusal, invalid } from '../../errors.ts'
 import type { Fs } from '../../storage/files.ts'
 import {
+  type SecretAct,
   type SecretFile,
   type StoredSecret,
   readSecretFile,
@@ -62,6 +63,16 @@ export class ProjectSecrets {
     return { value, provider, baseUrl }
   }
 
+  /** The last changes, the oldest first; of a secret that an earlier version set, when that was. */
+  acts(): readonly SecretAct[] {
+    const { log = [], secrets = [] } = this.#current() ?? {}
+    const noted = new Set(log.map(({ name, date }) => `${name} ${date}`))
+    const others = secrets
+      .filter(({ name, updated_at: at }) => !noted.has(`${name} ${at}`))
+      .map(({ name, updated_at: date }): SecretAct => ({ action: 'set', name, date }))
+    return [...others, ...log]
+  }
+
   /** All secrets without values, sorted by name; needs no key. */
   async list(): Promise<readonly SecretRecord[]> {
     return (this.#current()?.secrets ?? []).map(toRecord)
@@ -71,7 +82,7 @@ export class ProjectSecrets {
    * Sets or replaces a secret; resolves when it is durable. Refuses an invalid name, value or purpose, and a key that differs from that of
    * the project's other secrets.
    */
-  async set(name: string, value: string, purpose: SecretPurpose = {}): Promise<SecretRecord> {
+  async set(name: string, value: string, purpose: SecretPurpose = {}, by?: string): Promise<SecretRecord> {
     checkSecret(name, value, purpose)
     return updateSecretFile(this.#fs, this.#storeDir, this.#project, async (file) => {
       const { key, id } = file && file.secrets.length > 0 ? this.#keyOf(file) : await this.#anyKey()
@@ -88,16 +99,18 @@ export class ProjectSecrets {
       const others = without(file, name)
       assertRoom(others, secret)
       const secrets = [...others, secret].sort((a, b) => (a.name < b.name ? -1 : 1))
-      return { record: { format: 1, key: id, secrets }, answer: toRecord(secret) }
+      const log = withAct(file, { action: 'set', name, date: now }, by)
+      return { record: { format: 1, key: id, secrets, log }, answer: toRecord(secret) }
     })
   }
 
   /** Removes a secret; resolves when this is durable. Needs no key. False if the secret does not exist. */
-  async remove(name: string): Promise<boolean> {
+  async remove(name: string, by?: string): Promise<boolean> {
     if (!this.#current()?.secrets.some((it) => it.name === name)) return false
     return updateSecretFile(this.#fs, this.#storeDir, this.#project, async (file) => {
       if (!file?.secrets.some((it) => it.name === name)) return { answer: false } // another process was first
-      return { record: { ...file, secrets: without(file, name) }, answer: true }
+      const log = withAct(file, { action: 'removed', name, date: new Date().toISOString() }, by)
+      return { record: { ...file, secrets: without(file, name), log }, answer: true }
     })
   }
 
@@ -184,6 +197,13 @@ function stampOf(fs: Fs, path: string): string {
 
 function without(file: SecretFile | undefined, name: string): readonly StoredSecret[] {
   return (file?.secrets ?? []).filter((it) => it.name !== name)
+}
+
+/** The oldest beyond these are forgotten. */
+const MOST_ACTS = 1000
+
+function withAct(file: SecretFile | undefined, act: SecretAct, by: string | undefined): readonly SecretAct[] {
+  return [...(file?.log ?? []), { ...act, ...(by === undefined ? {} : { by }) }].slice(-MOST_ACTS)
 }
 
 function toRecord(stored: StoredSecret): SecretRecord {

@@ -18,12 +18,24 @@ const storedSecret = z.strictObject({
   sealed: z.base64(),
 })
 
+/** That a secret was set or removed. `by` is the principal; absent if the command line did it, on the store itself. */
+export type SecretAct = Readonly<z.infer<typeof secretAct>>
+
+const secretAct = z.strictObject({
+  action: z.enum(['set', 'removed']),
+  name: z.string(),
+  date: z.iso.datetime(),
+  by: z.string().optional(),
+})
+
 const secretFile = z.strictObject({
   format: z.literal(1),
   /** The id of the key that encrypts all secrets. */
   key: z.string().regex(/^[0-9a-f]{16}$/),
   /** Sorted by name. A list, because any name is possible, even `__proto__`. */
   secrets: z.array(storedSecret).readonly(),
+  /** The last changes; absent if an earlier version wrote the file. */
+  log: z.array(secretAct).readonly().optional(),
 })
 
 const file = new JsonRecordFile<SecretFile>({

@@ -287,7 +287,7 @@ function isDocument(path: string): boolean {
 }
 
 const DOCUMENTS =
-  /^(?:secrets\.key|[^/]+\/(?:(?:keys|sessions|secrets|key-uses|projects)\.json|(?:idempotency|evaluations|webhooks)\/.+))$/
+  /^(?:secrets\.key|[^/]+\/(?:(?:keys|sessions|secrets|key-uses|projects|trash-log)\.json|(?:idempotency|evaluations|webhooks)\/.+))$/
 
 /** The duration of a lease that is not extended, in milliseconds. */
 const LEASE_MS = 10_000

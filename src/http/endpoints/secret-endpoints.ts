@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { principalOf } from '../../access/keys.ts'
 import { Refusal } from '../../errors.ts'
 import type { ProjectSecrets, SecretRecord } from '../../access/secrets.ts'
 import type { Registry } from '../../registry/registries.ts'
@@ -47,9 +48,10 @@ export function secretEndpoints({ secretsOf, testSecret }: SecretPlace): Endpoin
       input: envelope({ secret: { names: ['secret'], schema: secretValue, required: true } }),
       output,
       example: { secret: { value: 'sk-…', provider: 'openai' } },
-      run: async ({ registry, params: path, input: { secret } }) => {
+      run: async ({ registry, params: path, caller, input: { secret } }) => {
         const { value, provider, base_url: baseUrl } = secret
-        return answer(await secretsOf(registry).set(path['name'] ?? '', value, { provider, baseUrl }))
+        const by = principalOf(caller.key).id
+        return answer(await secretsOf(registry).set(path['name'] ?? '', value, { provider, baseUrl }, by))
       },
     }),
     endpoint({
@@ -60,10 +62,10 @@ export function secretEndpoints({ secretsOf, testSecret }: SecretPlace): Endpoin
       scope: 'admin',
       params,
       output,
-      run: async ({ registry, params: path }) => {
+      run: async ({ registry, params: path, caller }) => {
         const secrets = secretsOf(registry)
         const record = await recordOf(secrets, path['name'])
-        if (await secrets.remove(record.name)) return answer(record)
+        if (await secrets.remove(record.name, principalOf(caller.key).id)) return answer(record)
         throw noSuchSecret(record.name, await secrets.list())
       },
     }),

@@ -4,6 +4,7 @@ import { assertUnguarded } from '../revisions/revision.ts'
 import type { Registry } from '../store/registry.ts'
 import { artifactById } from '../revisions/references.ts'
 import type { WriteContext } from '../store/write-context.ts'
+import { noteTrashAct, type TrashAct } from './trash-log.ts'
 import { type Trashed, stampText } from './trash.ts'
 import type { Oid } from '../../git/objects.ts'
 import { TimeSlice } from '../../base/scheduling.ts'
@@ -40,7 +41,8 @@ export async function trashArtifact(
   assertUnused(artifact, [...(await deployments(pins, artifact)), ...(await usersOf())])
   await store.claimingSlugs(async () => {
     const { record } = await artifactById(registry, family, id)
-    const stamp = stampText({ trashed_at: registry.now().toISOString(), trashed_by_id: context.actor.id })
+    const date = registry.now().toISOString()
+    const stamp = stampText({ trashed_at: date, trashed_by_id: context.actor.id })
     // A deployment of the artifact writes to one of these.
     const environments = [...(await index.list(registry.environments))]
     const others = environments.filter((it) => it.id !== id).map(({ repository }) => repository.path)
@@ -51,6 +53,7 @@ export async function trashArtifact(
         assertUnused(artifact, await deployments(pins, artifact))
       },
     })
+    await noteTrashAct(registry, { action: 'trashed', ...actOf(artifact), date, by: context.actor.id })
     await index.removed(family, slug)
   })
   const trashed = await registry.trash.withDigits(id)
@@ -63,10 +66,11 @@ export async function trashArtifact(
  */
 export async function undeleteArtifact(
   registry: Registry,
-  { artifact: { id, family, slug, record } }: Trashed,
+  { artifact }: Trashed,
   context: WriteContext,
 ): Promise<ArtifactView> {
   const { store, index } = registry
+  const { id, family, slug, record } = artifact
   assertUnguarded(family, record, context.actor)
   return store.claimingSlugs(async () => {
     const still = await registry.trash.withDigits(id)
@@ -86,11 +90,17 @@ export async function undeleteArtifact(
       )
     }
     await store.trash.takeBack(family.folder, slug)
+    const date = registry.now().toISOString()
+    await noteTrashAct(registry, { action: 'undeleted', ...actOf(artifact), date, by: context.actor.id })
     const view = await index.takeInOwn(family, slug)
     // Processes that died while it was removed no longer own their leftovers.
     await view.repository.sweepLeftovers()
     return view
   })
+}
+
+function actOf({ family, id, slug }: ArtifactView): Pick<TrashAct, 'family' | 'id' | 'slug'> {
+  return { family: family.name, id, slug }
 }
 
 /** Purges expired trash, or only one artifact at once. */

@@ -83,6 +83,9 @@ describe('http: what two servers over one PostgreSQL know beside repositories', 
       expect(current.body.project.name).to.equal(project.name)
       expect((await at.get('/projects')).body.projects).to.deep.include({ name: project.name })
     }
+    const { entries } = await posted(there, '/audit/query', { audit: { kind: ['project', 'key'] } })
+    expect(entries).to.have.lengthOf.at.least(1)
+    expect(entries.map((it: { project?: { name: string } }) => it.project?.name)).to.include(project.name)
     const other = project.name === 'pair' ? 'Pair' : 'pair'
     const create = (name: string) =>
       branchpoint('keys', 'create', '--name', 'me', '--scopes', 'read', '--project', name)

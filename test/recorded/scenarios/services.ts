@@ -247,6 +247,9 @@ function administration(): Step[] {
     get('projects', '/projects', { key: 'server', bare: true }),
     get('projects, for a key of another one', '/projects'),
     get('a backup', '/projects/current/backup', { bare: true }),
+    post('who did what to keys', '/audit/query', { audit: { kind: ['key'] }, windowing: { limit: 1 } }),
+    post('who did what of a kind that is none', '/audit/query', { audit: { kind: ['moon'] } }),
+    post('who did what, with a key that may only read', '/audit/query', {}, { key: 'read' }),
     get('a backup, with a key that may only read', '/projects/current/backup', { key: 'read' }),
     post('sign in', '/sessions', { session: { key: '<admin key>' } }, { key: 'none', bare: true }),
     post(
