@@ -51,8 +51,6 @@ const LOAD: Readonly<Record<VerbName, () => Promise<Command>>> = {
 
 /** Runs `branchpoint` with these arguments, and sets the exit code of the process if it is not 0. */
 export async function runCommandLine([verb, ...args]: readonly string[]): Promise<void> {
-  // A reader that has ended, such as head, wants no more: what is left is not written, and the command goes on.
-  if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', throwUnlessClosed)
   if (verb === undefined || isHelp(verb)) return print(help())
   if (verb === '--version') return print(await versions(process.env))
   if (isVerb(verb)) return runCommand(await LOAD[verb](), args)
@@ -65,15 +63,16 @@ async function runCommand(command: Command, args: readonly string[]): Promise<vo
   if (args.length === 0 && command.needsWords) return print(command.usage)
   const stop = new AbortController()
   const stopCode = command.stopped ? abortOnSignals(stop) : () => 0
-  const terminal = terminalOf(process.stdout, process.env)
   const shell: Shell = {
     environment: process.env,
     folder: process.cwd(),
     progress: process.stderr,
     signal: stop.signal,
-    terminal,
+    get terminal() {
+      return terminalOf(standardOutput(), process.env)
+    },
     print,
-    show: (text) => show(text, terminal),
+    show: (text) => show(text, terminalOf(standardOutput(), process.env)),
   }
   try {
     const code = await command.run(args, shell)
@@ -130,7 +129,17 @@ answer from the server. branchpoint --version prints the versions of program and
 }
 
 function print(text: string): void {
-  process.stdout.write(`${text}\n`)
+  standardOutput().write(`${text}\n`)
+}
+
+/**
+ * Opened when a command first needs it: a server writes its log to the same file descriptor, and could not end while nobody reads the log if
+ * node had made that blocking. A reader that has ended, such as head, wants no more: what is left is not written, and the command goes on.
+ */
+function standardOutput(): NodeJS.WriteStream {
+  const { stdout } = process
+  if (stdout.listenerCount('error') === 0) stdout.on('error', throwUnlessClosed)
+  return stdout
 }
 
 async function show(text: string, { pager, rows = 0 }: Terminal): Promise<void> {

@@ -294,7 +294,7 @@ describe('POST /search', () => {
     )
     const { stdout: json } = await run(
       process.execPath,
-      [PROGRAM, 'search', 'quiz', '--json', '--kind', 'application'],
+      [PROGRAM, 'search', 'quiz', '--jsonl', '--kind', 'application'],
       { env },
     )
     expect(JSON.parse(json).artifact.slug).to.equal('capitals')

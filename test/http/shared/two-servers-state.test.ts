@@ -120,7 +120,7 @@ describe('http: what two servers over one PostgreSQL know beside repositories', 
     const tokens = made.map(({ stdout }) => stdout.trim())
     for (const [number, token] of tokens.entries())
       expect(await statusWith(number % 2 ? here : there, token), made[number]?.stderr).to.equal(200)
-    const listed = await branchpoint('keys', 'list', '--json')
+    const listed = await branchpoint('keys', 'list', '--jsonl')
     for (const name of ['one', 'two', 'three']) expect(listed.stdout).to.contain(`"name":"${name}"`)
     expect((await branchpoint('keys', 'revoke', '--name', 'two')).stdout).to.match(/^Revoked "two"/)
     expect(await statusWith(here, tokens[1] ?? '')).to.equal(401)
