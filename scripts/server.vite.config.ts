@@ -70,6 +70,15 @@ export default defineConfig({
       output: {
         entryFileNames: ({ name }) => (name.endsWith('main') ? 'src/[name].js' : 'server/[name].js'),
         chunkFileNames: 'server/[name]-[hash].js',
+        // What every command that asks a server loads is one file.
+        codeSplitting: {
+          groups: [
+            {
+              name: 'command',
+              test: /\/src\/cli\/command\/(?:terminal|text-table|verbs|ask-server|chosen-server)\.ts$/,
+            },
+          ],
+        },
         sourcemapExcludeSources: true,
         // Without comments and white space, which would have to be read; names stay, as errors and logs show them.
         minify: { mangle: false, compress: false, codegen: { removeWhitespace: true } },

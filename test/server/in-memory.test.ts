@@ -7,7 +7,7 @@ import type { RunningService } from '../support/servers/service.ts'
 import { startService } from '../support/servers/service.ts'
 
 /** The folders in which the git program looks at repositories. */
-const copies = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('branchpoint-git-'))
+const copies = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('branchpoint-copy-'))
 
 const inMemory = (): Promise<RunningService> => startService({ storeDir: ':memory:' })
 

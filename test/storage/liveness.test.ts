@@ -14,11 +14,15 @@ import {
 import { memoryFs } from '../../src/storage/memory-fs.ts'
 import { temporaryFolder } from '../support/git/git-program.ts'
 
-/** Announces itself in a store, prints its name, and goes on until it is killed. */
+/** Announces itself in a store, prints its name, and goes on until it is killed. With a second argument it prints its name before, too, and waits. */
 const PROGRAM = `
   const { announceProcess } = await import(${JSON.stringify(new URL('../../src/storage/files/liveness.js', import.meta.url))})
   const { nodeFs } = await import(${JSON.stringify(new URL('../../src/storage/files/node-fs.js', import.meta.url))})
   const { identityName, thisProcess } = await import(${JSON.stringify(new URL('../../src/storage/files/process-identity.js', import.meta.url))})
+  if (process.argv[2]) {
+    console.log(identityName(thisProcess()))
+    await new Promise((resolve) => process.stdin.once('data', resolve))
+  }
   await announceProcess(nodeFs, process.argv[1])
   console.log(identityName(thisProcess()))
   setInterval(() => undefined, 1000)`
@@ -84,6 +88,21 @@ describe('the lock by which a process says that it lives', () => {
     expect(isDead(elsewhere(owner), storeDir)).to.equal(false)
     await killOther()
     expect(isDead(elsewhere(owner), storeDir)).to.equal(true)
+  })
+
+  it('takes a process for alive that another start found before it had locked its file', async () => {
+    const args = ['--input-type=module', '-e', PROGRAM, storeDir, 'later']
+    other = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
+    const lines = createInterface(other.stdout ?? process.stdin)
+    const [name] = await once(lines, 'line')
+    const owner = parseIdentity(String(name)) as ProcessIdentity // it printed its name
+    writeFileSync(`${storeDir}/.servers/${String(name)}`, '')
+    expect(isDead(owner, storeDir)).to.equal(true)
+    expect(files()).not.to.include(name)
+    other.stdin?.write('lock it\n')
+    await once(lines, 'line')
+    expect(files()).to.include(name)
+    expect(isDead(owner, storeDir)).to.equal(false)
   })
 
   it('takes a holder without a file for dead, never itself nor a process that is seen to run', async () => {

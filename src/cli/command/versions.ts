@@ -8,9 +8,9 @@ const WAIT_MS = 1000
 export async function versions(environment: Readonly<Record<string, string | undefined>>): Promise<string> {
   const record: unknown = createRequire(import.meta.url)('../../../../package.json')
   const own = `branchpoint ${(record as { readonly version: string }).version}` // npm requires a version
-  const url = namedAddress(undefined, environment)?.replace(/\/+$/, '')
-  if (url === undefined) return own
   try {
+    const url = namedAddress(undefined, environment)?.replace(/\/+$/, '')
+    if (url === undefined) return own
     const signal = AbortSignal.timeout(WAIT_MS)
     const { name, version } = await askServer<{ readonly name?: string; readonly version?: string }>(
       { url, key: '' },
@@ -20,6 +20,6 @@ export async function versions(environment: Readonly<Record<string, string | und
     )
     return name === 'branchpoint' ? `${own}\nserver ${version} at ${url}` : own
   } catch {
-    return own // no server answers there, or another one
+    return own // no server answers there, or another one; or what login stored cannot be read
   }
 }

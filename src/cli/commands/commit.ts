@@ -179,8 +179,11 @@ async function edited(data: Json, slug: string, { environment }: Shell): Promise
   const before = `${stringifyJson(data, 2)}\n`
   writeFileSync(path, before, { mode: 0o600 })
   const editor = environment['VISUAL'] || environment['EDITOR'] || 'vi'
+  const ignore = (): void => undefined
+  process.on('SIGINT', ignore) // it is for the editor, as git has it
   const child = spawn('sh', ['-c', `${editor} "$1"`, 'sh', path], { stdio: 'inherit' })
   const [code] = (await once(child, 'close')) as [number | null]
+  process.off('SIGINT', ignore)
   const after = readFileSync(path, 'utf8')
   if (code !== 0)
     throw new Refusal(

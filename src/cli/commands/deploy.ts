@@ -151,7 +151,7 @@ async function ranBefore(
   if (before?.revision === undefined)
     throw new Refusal(
       'invalid_request',
-      `${environment} ran no other version of ${slug} before ${present.slug}. Choose one: ${COMMAND} deploy ${slug}@VERSION ${environment}`,
+      `${environment} ran no other version of ${slug} before it ran ${present.slug} for the first time. Choose one: ${COMMAND} deploy ${slug}@VERSION ${environment}`,
     )
   const { path, singular } = kind
   const body = { [`${singular}_ref`]: { slug }, [`${singular}_revision_ref`]: { slug: before.revision } }
@@ -161,7 +161,12 @@ async function ranBefore(
     `/${path}/revisions/retrieve`,
     { body },
   )
-  return answer[`${singular}_revision`] ?? present
+  const found = answer[`${singular}_revision`]
+  if (found) return found
+  throw new Refusal(
+    'revision_not_found',
+    `${before.revision}, which ${environment} ran before, is not there any more.`,
+  )
 }
 
 const PAGE = 100

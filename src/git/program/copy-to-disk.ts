@@ -15,7 +15,7 @@ export interface DiskCopy {
  * does not come back by itself.
  */
 export function copyToDisk(fs: Fs, gitdir: string): DiskCopy {
-  const path = mkdtempSync(join(tmpdir(), 'branchpoint-git-'))
+  const path = mkdtempSync(join(tmpdir(), 'branchpoint-copy-'))
   const copyFolder = (folder: string): void => {
     for (const name of fs.readDir(`${gitdir}${folder}`) ?? []) {
       const at = `${folder}/${name}`
@@ -27,6 +27,12 @@ export function copyToDisk(fs: Fs, gitdir: string): DiskCopy {
       }
     }
   }
-  copyFolder('')
-  return { path, discard: () => nodeFs.removeTree(path) }
+  const discard = (): void => nodeFs.removeTree(path)
+  try {
+    copyFolder('')
+  } catch (error) {
+    discard()
+    throw error
+  }
+  return { path, discard }
 }

@@ -183,7 +183,8 @@ class StoreLiveness implements Liveness {
   isDead(owner: ProcessIdentity): boolean {
     const name = identityName(owner)
     if (name === identityName(thisProcess())) return false
-    let isDead = this.#dead.has(name)
+    // A start may find the file before its maker has locked it, and remove it: the maker then makes it again, under the same name.
+    let isDead = this.#dead.has(name) && !nodeFs.stat(`${this.#storeDir}/${SERVERS_FOLDER}/${name}`)
     if (!isDead) unlessFailing(() => (isDead = this.#isFoundDead(name, owner)))
     if (isDead) this.#dead.add(name)
     return isDead
