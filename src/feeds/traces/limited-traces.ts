@@ -1,7 +1,9 @@
 import { groupBy } from '../../base/json.ts'
 import type { Registry } from '../../registry/registries.ts'
 import type { ProjectTraces } from './project-traces.ts'
+import { noSuchPlace, type TraceQuestion } from './query/trace-page.ts'
 import type { SpanRow } from './span-record.ts'
+import { readTraceId } from './trace-ids.ts'
 
 /**
  * The traces that a key limited to folders sees (interface 16.8): those that name something, and of which the key sees all that they name.
@@ -25,17 +27,27 @@ export function limitedTraces(
       return traces.read(traceIds.filter((id) => seen.has(id)))
     },
     query: async (question) => {
+      const { next: from } = question.window
+      const begin = readTraceId(from?.split('.', 1)[0] ?? '') ?? ''
+      if (from !== undefined && !(await seenAmong([begin])).has(begin)) throw noSuchPlace(from)
       for (let { window } = question; ;) {
         const { spans, next } = await traces.query({ ...question, window })
         const seen = await seenAmong([...new Set(spans.map(({ trace_id: id }) => id))])
         const own = spans.filter(({ trace_id: id }) => seen.has(id))
-        if (own.length > 0 || next === undefined) return { spans: own, next }
+        // The place of the last row that is seen: that of one which is not would tell its id.
+        const last = own.at(-1)
+        if (next === undefined) return { spans: own, next }
+        if (last) return { spans: own, next: placeOf(question.focus, last) }
         window = { ...window, next }
       }
     },
     remove: async (traceId) => (await seenAmong([traceId])).has(traceId) && traces.remove(traceId),
   }
   return limited as ProjectTraces // requests of such keys use no more of it
+}
+
+function placeOf(focus: TraceQuestion['focus'], { trace_id: trace, span_id: span }: SpanRow): string {
+  return focus === 'trace' ? trace : `${trace}.${span}`
 }
 
 function isSeen(spans: readonly SpanRow[], seesId: (id: string) => boolean): boolean {

@@ -1,5 +1,11 @@
 import { z } from 'zod'
-import { keysOfFolder, moveFolderOfKeys, requireScope, type ResultAddress } from '../../access/keys.ts'
+import {
+  keysOfFolder,
+  moveFolderOfKeys,
+  requireScope,
+  type Caller,
+  type ResultAddress,
+} from '../../access/keys.ts'
 import { invalid, Refusal } from '../../errors.ts'
 import { listFolders, moveFolder, type RecordedArtifact } from '../../registry/artifacts.ts'
 import type { Surface } from '../../registry/families.ts'
@@ -73,7 +79,7 @@ export function folderEndpoints(surfaces: readonly Surface[], place: KeyFiles): 
       run: async ({ registry, input, context, caller, untilGone }) => {
         const { rename_in_keys: renames = false, ...move } = input
         if (renames) requireScope(caller, ['admin'])
-        const before = (): Promise<void> => lookAtKeys(place, caller.project, move, renames)
+        const before = (): Promise<void> => lookAtKeys(place, caller, move, renames)
         return answer(await moveFolder(registry, move, context, { signal: untilGone(), before }))
       },
       recall: async ({ registry }, address) => answer(await outcomeAt(registry, address)),
@@ -102,7 +108,7 @@ interface KeyFiles {
 /** Refuses to move a folder that live keys are limited to, or has them be limited to it at its new place (interface 16.10). */
 async function lookAtKeys(
   { fs, storeDir }: KeyFiles,
-  project: string,
+  { project, key }: Caller,
   move: { readonly from: string; readonly to: string },
   renames: boolean,
 ): Promise<void> {
@@ -112,7 +118,8 @@ async function lookAtKeys(
     throw new Refusal(
       'folder_in_use',
       `API keys are limited to "${move.from}" or to a folder below it, and would lose sight of it. Send rename_in_keys: true with a key of the scope admin, which changes them, too; or revoke them.`,
-      { keys: keys.map(({ id, name, folders }) => ({ id, name, folders })) },
+      // A limited key learns nothing of other folders.
+      { keys: keys.map(({ id, name, folders }) => (key.folders ? { id, name } : { id, name, folders })) },
     )
   }
   if (move.to === '')

@@ -175,7 +175,7 @@ export async function listResources(
 ): Promise<{ readonly resources: ListedResource[]; readonly nextCursor?: string }> {
   const families = Object.keys(FAMILIES)
   const [family = '', next] = cursor === undefined ? [families[0]] : cursor.split(':', 2)
-  const filter = FAMILIES[family]
+  const filter = Object.hasOwn(FAMILIES, family) ? FAMILIES[family] : undefined
   if (!filter)
     throw new Refusal('invalid_request', 'cursor: send the nextCursor of the answer before, as it is.')
   const windowing = given({ limit: PAGE, order: 'name', next: next || undefined })
@@ -202,7 +202,7 @@ const MOST_ROWS = 100
 /** The record of an artifact's version as JSON text, exactly as REST has it; undefined if the address is none of ours. */
 export async function readResource(rest: Rest, uri: string): Promise<string | undefined> {
   const [, family = '', named = ''] = /^branchpoint:\/\/([a-z]+)\/([^/?#]{1,1000})$/.exec(uri) ?? []
-  if (!(family in FAMILIES)) return undefined
+  if (!Object.hasOwn(FAMILIES, family)) return undefined
   const rows = given({ windowing: family === 'testsets' ? { limit: MOST_ROWS } : undefined })
   const place = nameAndPlace(decoded(named))
   const revision = await retrieve(rest, family.slice(0, -1), place, rows)

@@ -122,6 +122,9 @@ export class RequestsInside {
     const common = { ...Object.fromEntries(kept), 'x-request-id': requestId, connection: 'close' }
     return (method, path, body, signal) => {
       const [near, far] = duplexPair()
+      // As a connection does: the other end learns that a client has gone, and the work for it ends.
+      near.once('close', () => far.destroy())
+      far.on('error', () => undefined)
       this.#server.emit('connection', far)
       const sent =
         body === undefined
@@ -138,7 +141,9 @@ export class RequestsInside {
         outgoing.on('error', reject)
         outgoing.on('response', (response) => {
           const status = response.statusCode ?? 500 // always there in a response
-          text(response).then((said) => resolve({ status, text: said }), reject)
+          text(response)
+            .then((said) => resolve({ status, text: said }), reject)
+            .finally(() => near.destroy())
         })
         outgoing.end(body)
       })

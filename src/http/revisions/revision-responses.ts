@@ -199,7 +199,7 @@ export class RevisionResponses {
     let serial = serials.get(place.artifact)
     if (serial === undefined) serials.set(place.artifact, (serial = ++lastSerial))
     const key = `${this.#serial}.${serial} ${place.oid} ${place.variant.slug} ${way}`
-    const known = place.disagreeing ? undefined : responseCache.get(key)
+    const known = place.disagreeing || place.artifact.whole ? undefined : responseCache.get(key)
     counts.lookups.answers[known ? 'hits' : 'misses']++
     if (known) return ifNoneMatch === undefined ? known : unlessMatched(known, ifNoneMatch)
     return this.#write(place, { form, asked, way, key }, ifNoneMatch, beside)
@@ -214,8 +214,9 @@ export class RevisionResponses {
   ): Promise<EndpointResponse> {
     const told = this.#told(place)
     const revision = await readRevisionAt(place)
+    const isLimited = place.artifact.whole !== undefined
     const etag = etagOf(revision, `${this.#shape} ${way}`)
-    if (etagMatches(ifNoneMatch, etag)) return { etag, notModified: true }
+    if (!isLimited && etagMatches(ifNoneMatch, etag)) return { etag, notModified: true }
     const isRetrieve = form === 'retrieve'
     const { body, writing } = await this.#body(revision, asked)
     const whole = Object.assign(body, {
@@ -223,6 +224,8 @@ export class RevisionResponses {
       ...beside?.own,
       ...told,
     })
+    // What a limited key sees of a revision changes when other artifacts move, while the revision does not.
+    if (isLimited) return this.#sendTagged(revision, whole, ifNoneMatch)
     if (writing === 'streamed') return { body: whole, writing, etag }
     // Buffer.from(text) would keep a piece of 8 KB that node shares among small buffers, of which the cache counts a part
     const text =

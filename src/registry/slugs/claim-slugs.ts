@@ -19,6 +19,7 @@ export async function assertArtifactSlugFree(
   assertSlug(slug, loc)
   const { index, trash } = registry
   if (await index.isTaken('artifact', family, slug)) {
+    if (registry.limit && ![...index.alike('artifact', family, slug)].length) throw takenUnseen(slug)
     throw new HelpfulRefusal('slug_taken', {
       family: family.name,
       sentenceOf: () => `The artifact slug "${slug}" is taken in this project. Choose another one.`,
@@ -33,16 +34,24 @@ export async function assertArtifactSlugFree(
     })
   }
   const holder = await trash.holderOf('artifact', family, slug)
-  if (!holder && (await registry.whole.trash.holderOf('artifact', family, slug)))
-    throw new Refusal('slug_taken', `The slug "${slug}" is taken in this project. Choose another one.`, {
-      conflict: { slug },
-    })
+  if (!holder && (await registry.whole.trash.holderOf('artifact', family, slug))) throw takenUnseen(slug)
   if (holder) {
     const { sentence, when } = inTrash(holder)
     const said = `The slug "${slug}" is taken in this project: ${sentence} Choose another one.`
     throw new Refusal('slug_taken', said, { conflict: { slug }, ...when })
   }
   registry.whole.trash.assertFolderFree(family, slug)
+}
+
+/** For a key limited to folders: what has the slug lies elsewhere, and nothing is said of it (interface 16.8). */
+function takenUnseen(slug: string): Refusal {
+  return new Refusal(
+    'slug_taken',
+    `The artifact slug "${slug}" is taken in this project. Choose another one.`,
+    {
+      conflict: { slug },
+    },
+  )
 }
 
 const MAX_SLUGS_TRIED = 1000

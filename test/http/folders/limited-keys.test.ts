@@ -98,7 +98,7 @@ describe('keys that are limited to folders', () => {
       expect(told(await post({ slug: 'other', folder }))).to.deep.equal([403, 'outside_folders'])
     const clash = await post({ slug: 'Taken', folder: 'shop' })
     expect(told(clash)).to.deep.equal([409, 'slug_taken'])
-    expect(clash.text).to.not.match(/hidden|archived|"taken"/)
+    expect(clash.text).to.not.match(/hidden|archived|"taken"|is free/)
     for (const folder of ['hidden', null, 'shopping'])
       expect(told(await put(folder))).to.deep.equal([403, 'outside_folders'])
     expect((await put('SHOP/old')).body.application.folder).to.equal('shop/old')
@@ -223,6 +223,9 @@ describe('keys that are limited to folders', () => {
     expect(refused.body.keys.map(({ folders }: any) => folders)).to.deep.equal([
       ['Team/X/**', 'team/y', 'else'],
     ])
+    const asked = await move({ from: 'team/x', to: 'team/z' }, await limited('team/**'))
+    expect(told(asked)).to.deep.equal([409, 'folder_in_use'])
+    expect(asked.text).to.not.contain('else')
     // The right to move is looked at first.
     expect(told(await move({}, headers))).to.deep.equal([403, 'outside_folders'])
     expect(told(await move({ rename_in_keys: true }, headers))).to.deep.equal([403, 'missing_scope'])
@@ -276,9 +279,43 @@ describe('keys that are limited to folders', () => {
       404,
       'evaluation_not_found',
     ])
-    const { body } = await service.post('/traces/query', { windowing: { limit: 1 } }, headers)
-    expect(body.traces).to.have.length(1)
+    const traces = (windowing: object): Promise<Reply> =>
+      service.post('/traces/query', { windowing }, headers)
+    let seen = 0
+    for (let next: string | undefined, isFirst = true; isFirst || next !== undefined; isFirst = false) {
+      const { body, text } = await traces({ limit: 1, next })
+      expect(text).to.not.contain(theirs.body.trace_id)
+      seen += body.traces.length
+      next = body.windowing?.next
+    }
+    expect(seen).to.be.at.least(1)
+    expect((await traces({ next: theirs.body.trace_id })).status).to.equal(422)
+    expect((await traces({ next: mine.body.trace_id })).status).to.equal(200)
     const hits = await service.post('/search', { query: 'evaluate' }, headers)
     expect(hits.body.hits.map((it: any) => it.artifact.slug)).to.deep.equal(['r.own'])
+  })
+
+  // interface 16.8
+  it('see of an environment what lies in their folders now, though its revision was answered before', async () => {
+    await create('desk.bot', 'desk')
+    await service.post('/applications/revisions/deploy', {
+      application_revision_ref: { slug: 'desk.bot', version: 1 },
+      environment_ref: { slug: 'staging' },
+    })
+    const headers = await limited('desk')
+    const get = (more?: Record<string, string>): Promise<Reply> =>
+      service.post(
+        '/environments/revisions/retrieve',
+        { environment_ref: { slug: 'staging' } },
+        { ...headers, ...more },
+      )
+    const before = await get()
+    expect(before.text).to.contain('desk.bot')
+    const tag = before.headers.get('etag') ?? ''
+    expect((await get({ 'if-none-match': tag })).status).to.equal(304)
+    await service.call('PUT', '/applications/desk.bot', { application: { folder: 'away' } })
+    const after = await get({ 'if-none-match': tag })
+    expect(after.status).to.equal(200)
+    expect(after.text).to.not.contain('desk.bot')
   })
 })
