@@ -1,5 +1,5 @@
 /**
- * Folders of artifacts as text, `support/tier-1` (interface 16.1): parts joined by `/`, compared without case. The root is the empty text.
+ * Folders of artifacts as text, `support/tier-1` (interface 18.1): parts joined by `/`, compared without case. The root is the empty text.
  */
 
 const PART = /^[A-Za-z0-9][A-Za-z0-9._ -]{0,63}$/
@@ -46,7 +46,7 @@ export function movedFolder(folder: string, from: string, to: string): string {
 /** How an entry of a key's folders ends that means all below its folder, too. */
 const ALL_BELOW = '/**'
 
-/** What is wrong with an entry of a key's folders, as the rest of a sentence: a folder, or a folder and `/**` (interface 16.6). */
+/** What is wrong with an entry of a key's folders, as the rest of a sentence: a folder, or a folder and `/**` (interface 18.6). */
 export function limitProblem(entry: string): string | undefined {
   const folder = folderOfLimit(entry)
   return folder === '' ? 'names no folder' : folderProblem(folder)

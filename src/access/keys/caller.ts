@@ -11,7 +11,7 @@ export interface Caller {
     readonly scopes: readonly Scope[]
     /** ISO 8601, if it expires. */
     readonly expiresAt?: string
-    /** What it is limited to (interface 16.6); undefined if to nothing. */
+    /** What it is limited to (interface 18.6); undefined if to nothing. */
     readonly folders?: readonly string[] | undefined
   }
   /** What the key may do, directly or through `admin`. */

@@ -6,7 +6,7 @@ import type { SpanRow } from './span-record.ts'
 import { readTraceId } from './trace-ids.ts'
 
 /**
- * The traces that a key limited to folders sees (interface 16.8): those that name something, and of which the key sees all that they name.
+ * The traces that a key limited to folders sees (interface 18.8): those that name something, and of which the key sees all that they name.
  * A page may be shorter than its limit. What runs record is recorded as ever.
  */
 export function limitedTraces(

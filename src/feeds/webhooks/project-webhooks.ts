@@ -36,7 +36,7 @@ export function projectWebhooks(
 }
 
 /**
- * The webhooks that a key limited to folders sees: none, because each is about the whole project (interface 16.8). Only the routes that
+ * The webhooks that a key limited to folders sees: none, because each is about the whole project (interface 18.8). Only the routes that
  * read ask for them.
  */
 export function noWebhooks({ store }: Registry): ProjectWebhooks {

@@ -15,7 +15,7 @@ import { type Endpoint, endpoint, type EndpointResponse } from '../routing/endpo
 import { queryParameters } from '../schemas/queries/query-parameters.ts'
 import { folder } from '../schemas/request-schemas.ts'
 
-/** The folders of a project, and moving one (interface 16.4, 16.5). */
+/** The folders of a project, and moving one (interface 18.4, 18.5). */
 export function folderEndpoints(surfaces: readonly Surface[], place: KeyFiles): Endpoint[] {
   const tag = 'folders'
   // The surface of all workflows matches what no narrower one matches.
@@ -105,7 +105,7 @@ interface KeyFiles {
   readonly storeDir: string
 }
 
-/** Refuses to move a folder that live keys are limited to, or has them be limited to it at its new place (interface 16.10). */
+/** Refuses to move a folder that live keys are limited to, or has them be limited to it at its new place (interface 18.10). */
 async function lookAtKeys(
   { fs, storeDir }: KeyFiles,
   { project, key }: Caller,

@@ -87,7 +87,7 @@ function pinned({ revision_id: id, revision_slug: slug, version }: PinnedRevisio
 export type EventLimit = Pick<NonNullable<Registry['limit']>, 'seesId'>
 
 /**
- * The event as a limited key sees it (interface 16.9): undefined unless the key sees all that it names. Of an environment it says only that
+ * The event as a limited key sees it (interface 18.9): undefined unless the key sees all that it names. Of an environment it says only that
  * it changed, because messages and deployments may be about others.
  */
 export function limitedEvent({ kind, data }: LiveEvent, { seesId }: EventLimit): LiveEvent | undefined {

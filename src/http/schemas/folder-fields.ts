@@ -5,7 +5,7 @@ import { folder } from './request-schemas.ts'
 const CREATED = { folder: folder.optional() }
 const EDITED = { folder: folder.nullish() }
 
-/** The field `folder` of a create; environments lie in no folder, so theirs has none (interface 16.1). */
+/** The field `folder` of a create; environments lie in no folder, so theirs has none (interface 18.1). */
 export function folderField({ pins }: Family): typeof CREATED {
   // A schema without the field reads it as absent, which it may be.
   return pins ? ({} as typeof CREATED) : CREATED

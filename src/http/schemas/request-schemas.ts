@@ -127,7 +127,7 @@ export const headerEdit = {
   meta: jsonObject.nullish(),
 }
 
-/** Where artifacts lie (interface 16.1); the empty text is the root. */
+/** Where artifacts lie (interface 18.1); the empty text is the root. */
 export const folder = z
   .string()
   .check(({ value, issues }) => {

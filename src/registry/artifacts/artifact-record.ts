@@ -49,7 +49,7 @@ export const artifactRecord = z.object({
   id: z.string(),
   kind: z.string(),
   slug: z.string(),
-  /** Where it lies among others; absent at the root (interface 16.1). */
+  /** Where it lies among others; absent at the root (interface 18.1). */
   folder: z.string().optional(),
   ...header,
   ...lifecycle,

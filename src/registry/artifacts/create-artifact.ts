@@ -31,7 +31,7 @@ export interface NewArtifact {
   readonly id?: string | undefined
   readonly slug?: string | undefined
   readonly header: Header
-  /** Where it lies (interface 16.1); the root unless given. */
+  /** Where it lies (interface 18.1); the root unless given. */
   readonly folder?: string | null | undefined
   /** Creates a variant too, and its first revision if there is a payload: the simple create (interface 4.1, 4.10). */
   readonly withVariant?: { readonly revision?: FirstContent | undefined } | undefined

@@ -41,7 +41,7 @@ export function matchesHeader(slug: string, header: Header, filter: HeaderFilter
   return filter.meta === undefined || containsJson(header.meta ?? {}, filter.meta)
 }
 
-/** Whether a folder is the one of a filter, or lies below it if the filter says so (interface 16.3). */
+/** Whether a folder is the one of a filter, or lies below it if the filter says so (interface 18.3). */
 export function matchesFolder(
   folder: string,
   { folder: wanted, recursive = false }: ArtifactFilter,

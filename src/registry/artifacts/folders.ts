@@ -13,7 +13,7 @@ export interface Folder {
   readonly recursive: number
 }
 
-/** The folders of a project in the order of their parts, each after the one it lies in (interface 16.4). */
+/** The folders of a project in the order of their parts, each after the one it lies in (interface 18.4). */
 export async function listFolders(
   registry: Registry,
   {
@@ -30,7 +30,7 @@ export async function listFolders(
   return [...counted.values()].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
 }
 
-/** The folder with the parts that exist spelled as they are (interface 16.1). */
+/** The folder with the parts that exist spelled as they are (interface 18.1). */
 export async function spelledFolder(registry: Registry, folder: string): Promise<string> {
   return (await spellingOf(registry))(folder)
 }

@@ -24,7 +24,7 @@ interface MoveOptions {
 const WRITES_AT_ONCE = 32
 
 /**
- * Moves all that lies in a folder or below it, each artifact by a write of its own (interface 16.5). Refuses an impossible move before the
+ * Moves all that lies in a folder or below it, each artifact by a write of its own (interface 18.5). Refuses an impossible move before the
  * first write: with `folder_not_found` a folder that holds nothing, a target inside of it or with too many parts, and with
  * `outside_folders` a target that the key may not write to. Then it calls `before`, which may refuse, too. Repeating a move that was cut
  * off moves the rest.

@@ -37,7 +37,7 @@ export async function findSide(
 
 /**
  * Finds the source of a merge. For a key that is limited to folders, what it does not see and what is not there are the same `unrelated`
- * (interface 16.7).
+ * (interface 18.7).
  */
 export async function findSource<T>({ limit }: Registry, find: () => Promise<T>): Promise<T> {
   try {

@@ -43,7 +43,7 @@ export async function assertArtifactSlugFree(
   registry.whole.trash.assertFolderFree(family, slug)
 }
 
-/** For a key limited to folders: what has the slug lies elsewhere, and nothing is said of it (interface 16.8). */
+/** For a key limited to folders: what has the slug lies elsewhere, and nothing is said of it (interface 18.8). */
 function takenUnseen(slug: string): Refusal {
   return new Refusal(
     'slug_taken',

@@ -25,7 +25,7 @@ const MOST_LIMITS = 1000
 const known = new WeakMap<Registry, ReturnType<typeof recentlyUsed<string, Registry>>>()
 
 /**
- * The registry as a key limited to these folders sees it (interface 16.6): the only door to a project for such a key. An artifact outside of
+ * The registry as a key limited to these folders sees it (interface 18.6): the only door to a project for such a key. An artifact outside of
  * them is not there, for references, lists, revisions, slugs and the trash alike, so what is built on this registry cannot show it. Of
  * environments it has only the pins that lead to what the key sees. Answers the same object for the same folders.
  */
@@ -235,7 +235,7 @@ function rowShown(row: ListedArtifact, shown: Showing['shown']): ListedArtifact 
 
 /**
  * Views of environments for a key that is limited to folders. Their revisions hold only the pins that it sees, and none of what people
- * wrote about others. Everything else of their repositories is closed: no file, no write (interface 16.9).
+ * wrote about others. Everything else of their repositories is closed: no file, no write (interface 18.9).
  */
 class LimitedEnvironments {
   readonly #seesPin: (pin: Pin) => Promise<boolean>
@@ -333,7 +333,7 @@ function closed(repository: Repository): Repository {
   return open as unknown as Repository
 }
 
-/** The refusal of a write, or a look, outside of the folders of a key (interface 16.7). */
+/** The refusal of a write, or a look, outside of the folders of a key (interface 18.7). */
 function outside(why: string): Refusal {
   return new Refusal('outside_folders', `This key is limited to folders. ${why}`)
 }

@@ -31,7 +31,7 @@ export interface Signing {
   readonly allowed: readonly AllowedSigner[]
 }
 
-/** What a key that is limited to folders sees of a project (interface 16.6); see limitRegistry. */
+/** What a key that is limited to folders sees of a project (interface 18.6); see limitRegistry. */
 export interface RegistryLimit {
   readonly whole: Registry
   /** Folders, or folders and `/**`. */

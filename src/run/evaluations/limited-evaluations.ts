@@ -4,7 +4,7 @@ import type { Evaluation } from './evaluation.ts'
 import type { ProjectEvaluations } from './project-evaluations.ts'
 
 /**
- * The evaluations that a key limited to folders sees (interface 16.8): those of which it sees the testset, the application and every
+ * The evaluations that a key limited to folders sees (interface 18.8): those of which it sees the testset, the application and every
  * evaluator. Any other one is not there.
  */
 export function limitedEvaluations(

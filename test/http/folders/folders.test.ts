@@ -33,7 +33,7 @@ describe('folders', () => {
   const move = (from: string, to: string, headers?: Record<string, string>): Promise<Reply> =>
     service.post('/folders/move', { from, to }, headers)
 
-  // interface 16.1
+  // interface 18.1
   it('are a field of artifacts on every surface, kept in git like the slug; environments have none', async () => {
     for (const singular of SURFACES) {
       const made = await create(`${singular}-1`, 'support/tier-1', singular)
@@ -61,7 +61,7 @@ describe('folders', () => {
     expect(JSON.parse(String(record)).folder).to.equal('support/tier-1')
   })
 
-  // interface 16.2
+  // interface 18.2
   it('are moved by a PUT, which is a commit, keeps all else, and leads to the root by null or an empty text', async () => {
     const { id, name } = await create('bot', 'a')
     const put = async (application: object, path = '/simple/applications'): Promise<any> => {
@@ -93,7 +93,7 @@ describe('folders', () => {
     expect([refused.status, refused.body.code]).to.deep.equal([409, 'archived'])
   })
 
-  // interface 16.1
+  // interface 18.1
   it('have one to eight parts of plain characters; anything else is a 422 that names the part', async () => {
     const parts = (count: number): string => Array.from({ length: count }, (_, at) => `p${at}`).join('/')
     await create('deep', parts(8))
@@ -129,7 +129,7 @@ describe('folders', () => {
     expect(number.status).to.equal(422)
   })
 
-  // interface 16.3
+  // interface 18.3
   it('filter lists, of one folder or of all below it, in a body and in a query string', async () => {
     await create('root')
     await create('one', 'Desk')
@@ -164,7 +164,7 @@ describe('folders', () => {
     ])
   })
 
-  // interface 16.4
+  // interface 18.4
   it('are listed in the order of a tree, with the spelling that came first, without archived artifacts', async () => {
     await create('a', 'team a/x')
     await create('b', 'TEAM A/X/y', 'testset')
@@ -186,7 +186,7 @@ describe('folders', () => {
   })
 
   describe('moving one', () => {
-    // interface 16.5
+    // interface 18.5
     it('moves all below it, each by its own write, and says what failed; again moves the rest', async () => {
       const testset = await create('rows', 'help/tier-1', 'testset')
       const bot = await create('helper', 'help')
@@ -214,7 +214,7 @@ describe('folders', () => {
       expect([again.status, again.body.code]).to.deep.equal([404, 'folder_not_found'])
     })
 
-    // interface 16.5
+    // interface 18.5
     it('leads to the root, into a folder that exists, and to another spelling', async () => {
       await create('m-a', 'uno/due')
       await create('m-b', 'Three')
@@ -227,7 +227,7 @@ describe('folders', () => {
       expect(await folders('three')).to.deep.equal([])
     })
 
-    // interface 16.5
+    // interface 18.5
     it('is refused as a whole where it cannot be: into itself, of the root, too deep', async () => {
       await create('d-a', 'one/2/3/4/5/6/7/8')
       for (const [from, to, field] of [
@@ -247,7 +247,7 @@ describe('folders', () => {
       expect((await service.post('/folders/move', { from: 'a', to: 'b', into: 'c' })).status).to.equal(422)
     })
 
-    // interface 2.25, 16.5
+    // interface 2.25, 18.5
     it('is answered again under the same Idempotency-Key', async () => {
       await create('k-a', 'ein')
       const key = { 'idempotency-key': randomUUID() }
@@ -257,7 +257,7 @@ describe('folders', () => {
       expect([again.status, again.text]).to.deep.equal([200, first.text])
     })
 
-    // interface 16.5
+    // interface 18.5
     it('while a list is read, page by page, leaves no artifact out', async () => {
       await Promise.all(Array.from({ length: 40 }, (_, at) => create(`many-${at}`, `many/${at % 4}`)))
       const moving = move('many', 'more')
@@ -276,7 +276,7 @@ describe('folders', () => {
     })
   })
 
-  // interface 8.16, 16.1
+  // interface 8.16, 18.1
   it('may be sent with an upload', async () => {
     const form = new FormData()
     form.set('file', new Blob(['a\n1\n']), 'rows.csv')

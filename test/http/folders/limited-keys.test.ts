@@ -27,7 +27,7 @@ describe('keys that are limited to folders', () => {
   }
   const told = ({ status, body }: Reply): unknown[] => [status, body.code]
 
-  // interface 16.6
+  // interface 18.6
   it('are made with folders, shown with them, and refused with anything else, or with admin', async () => {
     const make = (folders: unknown, scopes = ['read']): Promise<Reply> =>
       service.post('/keys', { key: { name: `made ${++names}`, scopes, folders } })
@@ -59,7 +59,7 @@ describe('keys that are limited to folders', () => {
     expect(admin.body.detail).to.contain('admin')
   })
 
-  // interface 16.6
+  // interface 18.6
   it('see what lies directly in a folder, or with /** all below it, whatever the case', async () => {
     await create('at.root')
     await create('at.a', 'Area')
@@ -84,7 +84,7 @@ describe('keys that are limited to folders', () => {
     expect((await service.get('/projects/current', headers)).body.project.counts.applications).to.equal(1)
   })
 
-  // interface 16.7
+  // interface 18.7
   it('create and move inside of their folders alone, and learn nothing of a slug that is taken outside', async () => {
     await create('taken', 'hidden')
     await create('inside', 'shop')
@@ -114,7 +114,7 @@ describe('keys that are limited to folders', () => {
     expect((await service.get('/applications/taken')).body.application.folder).to.equal('hidden')
   })
 
-  // interface 16.9
+  // interface 18.9
   it('deploy to an environment beside what they do not see, and leave that as it is', async () => {
     const other = await create('other.app', 'elsewhere')
     const own = await create('own.app', 'mine')
@@ -183,7 +183,7 @@ describe('keys that are limited to folders', () => {
     expect((await service.get(`/applications/${other.id}`)).status).to.equal(200)
   })
 
-  // interface 16.7
+  // interface 18.7
   it('embed and merge what they do not see like what is not there', async () => {
     await create('unseen.part', 'unseen')
     await create('seen.part', 'seen')
@@ -212,7 +212,7 @@ describe('keys that are limited to folders', () => {
     expect((await resolve('seen.part')).status).to.equal(200)
   })
 
-  // interface 16.10
+  // interface 18.10
   it('keep a folder from being moved, unless an admin has them follow', async () => {
     await create('kept', 'team/x')
     const headers = await limited('Team/X/**', 'team/y', 'else')
@@ -236,7 +236,7 @@ describe('keys that are limited to folders', () => {
     expect((await move({ from: 'crew/x', to: 'crew/z' })).status).to.equal(409)
   })
 
-  // interface 16.8
+  // interface 18.8
   it('run what they see, and see the traces and evaluations of that alone', async () => {
     const code = {
       uri: 'svc:custom:mock:v0',
@@ -295,7 +295,7 @@ describe('keys that are limited to folders', () => {
     expect(hits.body.hits.map((it: any) => it.artifact.slug)).to.deep.equal(['r.own'])
   })
 
-  // interface 16.8
+  // interface 18.8
   it('see of an environment what lies in their folders now, though its revision was answered before', async () => {
     await create('desk.bot', 'desk')
     await service.post('/applications/revisions/deploy', {

@@ -75,7 +75,7 @@ describe('a key that is limited to a folder', () => {
       .reduce((rest, word) => rest.replaceAll(word, ''), JSON.stringify([...headers]) + text)
   }
 
-  // interface 16.6, 16.7, 16.8, 16.9
+  // interface 18.6, 18.7, 18.8, 18.9
   it('learns no byte of what lies elsewhere, over any route, by any form of reference, nor that it is there', async () => {
     const operations = (await readApiDocument(service.url)).operations.filter(({ isEndless }) => !isEndless)
     const leaks: string[] = []
@@ -109,7 +109,7 @@ describe('a key that is limited to a folder', () => {
     expect(count).to.be.above(3000)
   }).timeout(300_000)
 
-  // interface 16.6, 16.9
+  // interface 18.6, 18.9
   it('clones, fetches and lists only what is its own, and nothing there tells of others', async () => {
     for (const { plural, artifact } of own.things) {
       const family = ['applications', 'evaluators'].includes(plural) ? 'workflows' : plural
@@ -142,7 +142,7 @@ describe('a key that is limited to a folder', () => {
     expect([environment.status, environment.body.code]).to.deep.equal([403, 'outside_folders'])
   })
 
-  // interface 16.6
+  // interface 18.6
   it('is told as an agent what is its own alone', async () => {
     const ask = (method: string, params: object = {}): Promise<Reply> =>
       service.post(
@@ -173,7 +173,7 @@ describe('a key that is limited to a folder', () => {
     expect(mine.text).to.contain('svc:custom:code:v0')
   })
 
-  // interface 13.8, 16.9
+  // interface 13.8, 18.9
   it('is told live of what is its own alone', async () => {
     const gone = new AbortController()
     const answer = await fetch(`${service.url}/events`, {

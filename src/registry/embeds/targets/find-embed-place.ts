@@ -31,7 +31,7 @@ export async function findEmbedPlace(
     const code = error instanceof Refusal ? CODES.get(error.code) : undefined
     // a problem of the store is not the embed's
     if (!(error instanceof Refusal) || code === undefined) throw error
-    // What a limited key does not see, and what is not there, are the same (interface 16.7).
+    // What a limited key does not see, and what is not there, are the same (interface 18.7).
     if (registry.limit) throw new EmbedRefusal('embed_invalid', 'It leads to nothing that this key sees.')
     throw new EmbedRefusal(code, error.message, 'embed', error.data)
   }
