@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import {
   deadLinks,
+  doubledRules,
   outsideCitations,
   rulesOf,
   unknownRules,
@@ -64,6 +65,7 @@ const problems = [
   ...undocumentedVariables(source, readFileSync('docs/configuration.md', 'utf8')),
   ...stalePages(await generatedPages()),
   ...outsideCitations(texts),
+  ...doubledRules(rules),
   ...unknownRules(texts, rules),
   ...deadLinks(documents),
   ...unnamed.map(

@@ -22,6 +22,15 @@ export function rulesOf(page: string): string[] {
   return [...page.matchAll(RULE)].map(([, number = '']) => number)
 }
 
+/** Numbers that two rules have, as a merge may leave them. */
+export function doubledRules(rules: readonly string[]): string[] {
+  const doubled = rules.filter((number, index) => rules.indexOf(number) !== index)
+  return doubled.map(
+    (number) =>
+      `docs/interface.md: two rules have the number ${number}; give the later one the next free number`,
+  )
+}
+
 /** Comments that cite what is not in the repository: a reader cannot look it up. */
 export function outsideCitations(texts: readonly CheckedText[]): string[] {
   return texts.flatMap(({ path, text }) =>

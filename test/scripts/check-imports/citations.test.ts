@@ -3,6 +3,7 @@ import {
   deadLinks,
   outsideCitations,
   rulesOf,
+  doubledRules,
   unknownRules,
   unnamedRules,
 } from '../../../scripts/check-imports/citations.ts'
@@ -29,6 +30,13 @@ describe('npm run check: citations', () => {
         .to.match(/^src\/a\.ts:2 cites /)
     for (const fine of ['interface 4.7', 'docs/guide/workbench.md', 'by design', 'a ruling of the court'])
       expect(outsideCitations([{ path: 'src/a.ts', text: `// (${fine})` }]), fine).to.deep.equal([])
+  })
+
+  it('names a number that two rules have', () => {
+    expect(doubledRules(['1.1', '1.2', '1.1'])).to.deep.equal([
+      'docs/interface.md: two rules have the number 1.1; give the later one the next free number',
+    ])
+    expect(doubledRules(['1.1', '1.2'])).to.deep.equal([])
   })
 
   it('names rules that are not there, and those that no test names', () => {
