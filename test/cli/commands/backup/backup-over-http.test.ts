@@ -99,6 +99,6 @@ describe('branchpoint backup: over HTTP', () => {
       'http://127.0.0.1:9 cannot be reached',
     )
     const odd = ['--to', store.backupDir, '--url', 'ftp://x', '--key', 'k']
-    expect(await runCommand('backup', odd).catch(String)).to.contain('not an http or https address')
+    expect(await runCommand('backup', odd).catch(String)).to.contain('is not the address of a server')
   })
 })
