@@ -3,7 +3,7 @@ import { invalid, Refusal } from '../../errors.ts'
 import { documentsOf, type Fs, JsonRecordFile } from '../../storage/files.ts'
 import { DEFAULT_PROJECT, isProjectName } from './project-name.ts'
 
-/** A project that was made over REST, or with its first key. Projects of before have a folder, and no record. */
+/** A project that was made over REST, or with its first key. A project that an earlier version made has a folder, and no record. */
 export type ProjectRecord = Readonly<z.infer<typeof projectRecord>>
 
 const projectRecord = z.strictObject({

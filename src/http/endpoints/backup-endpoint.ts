@@ -85,7 +85,7 @@ async function* tarOf(artifacts: readonly ArtifactView[], backup: Backup): Async
     yield* tar as AsyncIterable<Buffer>
   } finally {
     tar.destroy()
-    await filled.catch(() => undefined) // whoever reads the tar has got the error
+    await filled.catch(() => undefined) // the reader of the tar has got the error
   }
 }
 

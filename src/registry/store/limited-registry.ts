@@ -154,7 +154,7 @@ function limitedIndex(index: ArtifactIndex, { sees, shown }: Showing): ArtifactI
     viewAt: (path) => shown(index.viewAt(path)),
     isUnchangedSince: (generation, view) => index.isUnchangedSince(generation, view),
     oldestClaim: async (family, wanted) => {
-      // Takes in what is new, whoever has it.
+      // Takes in every new artifact, whether the key sees it or not.
       await orNothing(() => index.oldestClaim(family, wanted))
       const claim = oldest(family, wanted)
       const artifact = claim && (await findByDigits(claim.entry.id))

@@ -267,7 +267,7 @@ function isFull(folder: string): boolean {
   return room === 0
 }
 
-/** Also its folder. Others may open the file, and so ask, whoever they are. */
+/** Makes the file, and its folder. Every user of the machine may open the file, because that is how another process asks whether this one lives. */
 function makeFile(path: string): void {
   try {
     ensuringFolder(nodeFs, path, () => nodeFs.create(path, Buffer.alloc(0)))

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { doorTo } from '../../../../src/cli/backup/ends/door.ts'
 import { httpSource } from '../../../../src/cli/commands/backup.ts'
 import { git } from '../../../support/git/git-program.ts'
@@ -32,6 +33,14 @@ describe('branchpoint backup: over HTTP', () => {
     git(store.service.repository('a'), ['tag', '-a', '-m', 'Heavy', 'heavy', 'a~1'])
     const { body } = await store.service.post('/workflows/query')
     await store.service.post(`/workflows/${body.workflows[0].id}/archive`)
+    // The server records since when the tag is there, a moment after it sees it.
+    while (
+      !git(store.service.repository('a'), ['ls-tree', '--name-only', 'refs/meta/artifact']).includes(
+        'tags.json',
+      ) ||
+      !git(store.service.repository('a'), ['show', 'refs/meta/artifact:tags.json']).includes('heavy')
+    )
+      await pause(20)
     const { lines, failures } = await over()
     expect(failures).to.deep.equal([])
     expect(lines.at(-2)).to.contain(': 5 repositories, 5 new,')
