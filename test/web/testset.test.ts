@@ -69,6 +69,23 @@ describe('workbench: a testset', () => {
     await visit.close()
   })
 
+  it('stays where it was scrolled to, if the end of the scroll before is noticed late', async () => {
+    const visit = await bench.visit({ path: '/t/long' })
+    const { page } = visit
+    await cell(page, 'City 0').waitFor()
+    await page.clock.install()
+    // Both timers run in one task, so the event of the second scroll comes after both.
+    await grid(page).evaluate(async (it: any) => {
+      it.scrollTop = (it.scrollHeight - it.clientHeight) / 2
+      await new Promise((scrolled) => it.addEventListener('scroll', scrolled, { once: true }))
+      setTimeout(() => void (it.scrollTop = it.scrollHeight), 199)
+    })
+    await page.clock.runFor(300)
+    await page.clock.resume()
+    await cell(page, `City ${ROWS - 1}`).waitFor()
+    await visit.close()
+  })
+
   it('is used with keys alone: arrows, pages, ends, rows by number, and Enter', async () => {
     const visit = await bench.visit({ path: '/t/long' })
     const { page } = visit

@@ -41,9 +41,11 @@ export function useScroll(
     now.scrollTop = current.scrollTop
     now.scrollLeft = current.scrollLeft
     setAt({ top: now.top, left: now.left })
-    // After short moves the scroll bar is slightly off; it is corrected when scrolling stops.
+    // After short moves the scroll bar is slightly off; it is corrected when scrolling stops. A scroll whose event is still to come is not undone.
     clearTimeout(settling.current)
-    settling.current = setTimeout(() => put({ top: now.top, left: now.left }), 200)
+    settling.current = setTimeout(() => {
+      if (current.scrollTop === now.scrollTop && current.scrollLeft === now.scrollLeft) put(now)
+    }, 200)
   }
 
   function put({ top, left }: Position): void {
