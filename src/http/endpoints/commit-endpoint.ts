@@ -145,8 +145,7 @@ export function commitEndpoints(context: SurfaceContext, answers: RevisionRespon
     >,
     committed: CommittedRevision,
   ): Promise<EndpointResponse> => {
-    const { deploy, slug: chosen } = input.revision
-    const asked = { deploy, slug: chosen, ifChanged: input.ifChanged }
+    const asked = { ...input.revision, ifChanged: input.ifChanged }
     const told = await toldOfCommit(registry, committed, asked, present)
     const answer = await answers.made(committed.revision, input.asked, told)
     if (committed.changed && !committed.met) return answer

@@ -69,9 +69,9 @@ export function findTexts(data: JsonObject, kept: Pick<Set<string>, 'has'> = NON
       const at = pointerTo(pointer, key)
       keys.push(key)
       if (typeof member === 'string') {
-        if (message && key === 'content') found.push({ keys: [...keys], pointer: at, message, text: member })
-        else if (!NEVER_TEXTS.has(key) && (isLongText(member) || kept.has(at)))
-          found.push({ keys: [...keys], pointer: at, text: member })
+        const said = key === 'content' ? message : undefined
+        if (said || (!NEVER_TEXTS.has(key) && (isLongText(member) || kept.has(at))))
+          found.push({ keys: [...keys], pointer: at, message: said, text: member })
       } else if (isJsonArray(member)) look(member, at, key === 'content' ? message : undefined)
       else if (isJsonObject(member)) {
         const role = areMessages ? getKey(member, 'role') : undefined
@@ -93,10 +93,9 @@ function textOfPart(part: JsonObject): string | undefined {
 
 /** Whether a string is a text wherever it stands but for the keys above: of several lines, or long. */
 export function isLongText(text: string): boolean {
-  if (text.includes('\n')) return true
-  if (text.length <= MAX_INLINE) return false
   // A code point is one or two units.
-  return text.length > 2 * MAX_INLINE || [...text].length > MAX_INLINE
+  const isLong = text.length > MAX_INLINE && (text.length > 2 * MAX_INLINE || [...text].length > MAX_INLINE)
+  return isLong || text.includes('\n')
 }
 
 function pointerTo(pointer: string, key: string | number): string {

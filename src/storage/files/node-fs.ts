@@ -58,7 +58,7 @@ export const nodeFs: Fs = {
     try {
       try {
         if (bytes.length > LONG_WRITE) await writeLong(fd, bytes)
-        else writeShort(fd, bytes)
+        else fs.writeFileSync(fd, bytes)
         await fsync(fd)
       } finally {
         fs.closeSync(fd)
@@ -72,14 +72,12 @@ export const nodeFs: Fs = {
   create(path, bytes, mode) {
     const fd = fs.openSync(path, 'wx', mode)
     try {
-      try {
-        writeShort(fd, bytes)
-      } finally {
-        fs.closeSync(fd)
-      }
+      fs.writeFileSync(fd, bytes)
     } catch (error) {
       fs.rmSync(path, { force: true })
       throw error
+    } finally {
+      fs.closeSync(fd)
     }
   },
 
@@ -91,7 +89,7 @@ export const nodeFs: Fs = {
     // not opened for appending: Linux would then add at the end whatever position a write names
     const fd = fs.openSync(path, 'wx+')
     return {
-      append: (bytes) => writeShort(fd, bytes),
+      append: (bytes) => fs.writeFileSync(fd, bytes),
       read: (target, position) => fill(fd, target, position),
       overwrite: (bytes, position) => writeAt(fd, bytes, position),
       sync: () => fsync(fd),
@@ -227,9 +225,7 @@ function toLogHandle(fd: number): LogHandle {
       writeAt(fd, bytes, end)
       end += bytes.length
     },
-    rewind: () => {
-      end = 0
-    },
+    rewind: () => void (end = 0),
     // Where nothing but bytes of the file changed, this spares the file system's own journal.
     sync: () => fdatasync(fd),
     close: () => fs.closeSync(fd),
@@ -247,10 +243,6 @@ function toReadHandle(fd: number): ReadHandle | undefined {
     read: (target, position) => fill(fd, target, position),
     close: () => fs.closeSync(fd),
   }
-}
-
-function writeShort(fd: number, bytes: Uint8Array): void {
-  for (let written = 0; written < bytes.length;) written += fs.writeSync(fd, bytes, written)
 }
 
 /** Leaves the place where the next byte is appended as it is (pwrite(2)). */

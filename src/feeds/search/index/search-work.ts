@@ -140,13 +140,7 @@ function write(file: DatabaseFile, { documents }: SearchWork['write']['asks']): 
 
 /** The words of each field, in the order of the columns. */
 function columnsOf(texts: SearchDocument['texts']): string[] {
-  const columns: string[] = []
-  for (const field of SEARCH_FIELDS) {
-    const ofField: string[] = []
-    for (const it of texts) if (it.field === field) ofField.push(it.text)
-    columns.push(indexedText(ofField))
-  }
-  return columns
+  return SEARCH_FIELDS.map((field) => indexedText(texts.flatMap((it) => (it.field === field ? it.text : []))))
 }
 
 const UNSEARCHED_REVISIONS = `

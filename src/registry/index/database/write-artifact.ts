@@ -86,9 +86,8 @@ export function writeArtifact(
   const artifact = rowOfArtifact(file, view)
   const known = variantsIn(file, artifact)
   if (!writeVariants(file, view, { artifact, known, variants: view.variants }, commits)) return false
-  const gone = new Map(known)
-  for (const { slug } of view.variants) gone.delete(slug)
-  for (const { number } of gone.values()) removeVariant(file, number)
+  const slugs = new Set(view.variants.map(({ slug }) => slug))
+  for (const [slug, { number }] of known) if (!slugs.has(slug)) removeVariant(file, number)
   if (file.run(SET_META, view.metaCommit, artifact, view.metaCommit).changes > 0) {
     setArchived(file, artifact, view)
     file.run(SEARCH_HEADS, artifact, artifact, artifact)
