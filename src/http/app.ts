@@ -32,16 +32,16 @@ import { PageFiles } from './workbench/page-files.ts'
 import { BUILT_PAGE, workbench } from './workbench/workbench.ts'
 
 export interface AppDependencies {
-  /** Whether the `detail` of a 422 is a sentence, or the list of its problems, as clients of the existing service read it. */
+  /** Whether the `detail` of a 422 is a sentence, or the list of problems that clients of the existing service read. */
   readonly detailsOf422?: ErrorForm
   readonly log: Logger
   /** Counts and times every request. */
   readonly observe: Observe
-  /** What needs no key is answered in any case. */
+  /** Requests without a key are answered even while the store is missing. */
   readonly load: Load
-  /** What comes in together shares a look at it. */
+  /** Requests that come in together share one look at the store. */
   readonly store: Fresh
-  /** Why the store cannot be used, looked at afresh; undefined if it can. */
+  /** Why the store cannot be used, checked now; undefined if it can be. */
   readonly storeProblem: () => Refusal | undefined
   readonly authenticate: Authenticate
   /** Lets browsers in. */
@@ -51,25 +51,25 @@ export interface AppDependencies {
   readonly metrics: PublicRoute
   /** The OpenAPI 3.1 document of everything `route` answers. */
   readonly openApi: () => Promise<object>
-  /** git over HTTP, which asks for keys in its own way. */
+  /** Git over HTTP, which asks for keys in its own way. */
   readonly git: Middleware<RequestState>
-  /** Brings whole repositories back, below the addresses of git. */
+  /** Restores whole repositories, below the addresses of git. */
   readonly restore: Middleware<RequestState>
-  /** The folder of the built page; the one beside this program unless given. */
+  /** The folder of the built page; beside this program if it is missing. */
   readonly pageFolder?: string
-  /** The paths that `route` answers; asked once, for the first address that may be none. */
+  /** The paths that `route` answers; read once, for the first unknown address. */
   readonly paths: () => readonly string[]
-  /** Everything else that needs a key. Calls `next` for what it does not know, leaving `ctx.matched` as @koa/router does. */
+  /** Answers everything else that needs a key. Calls `next` for unknown addresses, leaving `ctx.matched` as @koa/router does. */
   readonly route: Middleware<RequestState>
   /** Reads the bodies of requests to `/mcp`. */
   readonly readJsonBody: ReadJsonBody
 }
 
-/** The app: a request goes through this chain, in this order. */
+/** The app. A request goes through these middlewares, in this order. */
 export function createApp(dependencies: AppDependencies): Koa<RequestState> {
   const { log, storeProblem, pageFolder = BUILT_PAGE } = dependencies
   const app = new Koa<RequestState>()
-  // An answer that cannot be written, or whose connection broke.
+  // An answer that could not be written, or whose connection broke.
   app.on('error', (error: unknown) => log.warn({ err: error }, 'an answer could not be sent'))
   app.use(completed({ log, storeProblem, form: dependencies.detailsOf422 }))
   app.use(requests(log, dependencies.observe))
@@ -84,10 +84,10 @@ export function createApp(dependencies: AppDependencies): Koa<RequestState> {
   return app
 }
 
-/** Addresses of middleware that is no route: git, MCP, and what stands before an address and is taken off. */
+/** Addresses that no route has: those of git, of MCP, and of prefixes that are removed. */
 const OTHERS = ['/git', MCP_ADDRESS, '/api', '/preview']
 
-/** Whether a first segment begins an address that something answers. */
+/** Whether an address with this first segment exists. */
 function beginsRoute(
   paths: () => readonly string[],
   addresses: Readonly<Record<string, PublicRoute>>,
@@ -99,7 +99,7 @@ function beginsRoute(
   }
 }
 
-/** What is answered without a key, or asks for one itself, by its path. */
+/** The handlers of addresses that need no key, or ask for one themselves, by path. */
 export function publicAddresses({
   readiness,
   authenticate: callerOf,
@@ -113,7 +113,7 @@ export function publicAddresses({
     '/health': health,
     '/ready': ready(readiness, (ctx) => callerIfAny(ctx, callerOf, door)),
     '/metrics': metrics,
-    '/openapi.json': immutableResponse('application/json', async () => JSON.stringify(await openApi())), // a start has no time for it
+    '/openapi.json': immutableResponse('application/json', async () => JSON.stringify(await openApi())), // Read later, because a start has no time for it.
     ...viewer(),
     '/': serviceRecord(),
     '/favicon.ico': noIcon,
@@ -141,7 +141,7 @@ async function answerPublic(ctx: RequestContext, route: PublicRoute): Promise<vo
   await route(ctx)
 }
 
-/** What the server works on, and how much it takes. */
+/** The number of requests in work, and its maximum. */
 interface Load {
   readonly server: { readonly answering: { readonly size: number } }
   readonly events: { readonly followers: number }
@@ -149,9 +149,9 @@ interface Load {
 }
 
 /**
- * Lets requests in while no more than `most` are being worked on, this one included and those left out that only follow events; refuses the
- * others before they cost anything: no key is looked up and no body is read. Who is let in finds what was acknowledged anywhere before he
- * came; that a key was revoked, too. What git programs send goes its own way from here: they are asked for keys in git's own way.
+ * Lets a request in if fewer than `most` are being worked on; open event streams do not count. It refuses others at once, before a key is looked
+ * up or a body is read. A request that is let in sees everything that any server acknowledged before it arrived, including the removal of keys.
+ * Requests of git programs take another way from here, because git asks for keys in its own way.
  */
 function admitted({
   load: { server, events, most },
@@ -177,13 +177,13 @@ function overloaded(most: number): Refusal {
 
 /** What requests read. */
 interface Fresh {
-  /** Resolves once what was acknowledged before can be read; refuses while the store is not there. */
+  /** Resolves once everything that was acknowledged before can be read. Refuses if the store is missing. */
   fresh(): Promise<HowFresh | undefined>
 }
 
-/** How fresh what is read is: it has all that was acknowledged anywhere before a moment. */
+/** How fresh the read data is: it has everything that any server acknowledged before a moment. */
 interface HowFresh {
-  /** What makes sure of that: a value of READS. */
+  /** The setting that guarantees this: a value of READS. */
   readonly by: string
   /** The moment, on the clock of `performance`, in milliseconds. */
   readonly since: number
@@ -203,22 +203,21 @@ async function telling(
   }
 }
 
-/** What answers to errors are made with. */
+/** The parts that are needed to answer errors. */
 interface ErrorHandling {
   readonly log: Logger
-  /** Why the store cannot be used, looked at afresh: where it has gone, nothing else that was found wrong is true. */
+  /** Checks first whether the store is missing: then any other error is only a consequence. */
   readonly storeProblem: () => Refusal | undefined
   readonly form?: ErrorForm | undefined
 }
 
 /**
- * The one place where an error becomes an answer (interface 3.1, 3.11). A refusal is answered as it says, a failing disk
- * as `storage_unavailable`; anything else is a bug of ours: logged whole, answered without internals.
- *
- * Koa sends an answer once the requests that came in with its own are worked on: each answer wakes a client, which on a busy machine
- * takes the core from the server in the midst of the next request (7,000 retrieves a second in place of 4,100, with 32 clients on two cores).
- * The answer to a client that has gone is let go of: Koa learns of that from the answer's socket, and one that waits for others of its
- * connection has none yet, so that a stream would be read from for ever.
+ * The only place where an error becomes an answer (interface 3.1, 3.11). A refusal is answered as it says, a failing disk as
+ * `storage_unavailable`. Anything else is a bug: it is logged completely, and answered without details. Koa sends an answer after all requests
+ * that came in together are worked on: an answer wakes its client, and on a busy machine the client then takes the core from the server in the
+ * middle of the next request (4,100 retrieves a second in place of 7,000, with 32 clients on two cores). An answer whose client has gone is
+ * destroyed here. Koa notices that by the answer's socket, but an answer that waits for others of its connection has no socket yet, and its stream
+ * would be read for ever.
  */
 export function completed(handling: ErrorHandling): Middleware<RequestState> {
   return async (ctx, next) => {
@@ -228,7 +227,7 @@ export function completed(handling: ErrorHandling): Middleware<RequestState> {
       respondWithError(ctx, handling.storeProblem() ?? error, handling)
     }
     const { body } = ctx
-    // A stream is read from at once: what a git program has written when it ends is dropped if nobody reads it by then.
+    // Reads the stream at once: Node drops the rest of a git program's output if nobody reads it before the program ends.
     if (!(body instanceof Readable)) await yieldToEventLoop()
     if (!ctx.res.destroyed) return
     if (body instanceof Readable) body.destroy()
@@ -252,7 +251,7 @@ function respondWithError(ctx: RequestContext, error: unknown, { log, form }: Er
   ctx.type = isTerminal ? 'text/plain' : 'application/problem+json'
 }
 
-/** What the `detail` of a 422 is: a sentence, or the list of problems that clients of the existing service read (interface 2.30). */
+/** The `detail` of a 422: a sentence, or the list of problems that clients of the existing service read (interface 2.30). */
 type ErrorForm = 'sentence' | 'list'
 
 /** Clients of other products read `message` and `error`, which they get beside the members of every problem (interface 16.6). */
@@ -263,7 +262,7 @@ function inFormOf(path: string, problem: Problem, form: ErrorForm | undefined): 
   return { ...problem, detail: errors }
 }
 
-/** node's error codes of a disk that is full, broken, read-only or out of handles, each with what it means. */
+/** Node's error codes for a disk that is full, broken, read-only or out of handles, with their meaning. */
 const DISK_ERRORS: Readonly<Record<string, string>> = {
   ENOSPC: 'is full',
   EDQUOT: 'has no quota left',

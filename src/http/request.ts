@@ -10,26 +10,26 @@ import { IDLE_SECONDS } from './server/server.ts'
 import { foreignOrigin, isFromOwnPage } from './sessions/own-origin.ts'
 import { sessionTokenIn } from './sessions/session-cookie.ts'
 
-/** A session and the token that it goes by. */
+/** A session and its token. */
 export interface SignedIn extends OpenSession {
   readonly token: string
 }
 
-/** `ctx.state`: what is known of a request by now. */
+/** `ctx.state`: the known facts about a request. */
 export interface RequestState {
   /** The `X-Request-Id` of the answer and of the log line. */
   requestId: string
-  /** Whose key it was sent with; nobody's before `authenticate`. */
+  /** The key with which it was sent; undefined before `authenticate`. */
   caller?: Caller
-  /** The session that it came with, where it was not the key itself. */
+  /** The session with which it came, if it did not send the key itself. */
   session?: SignedIn | undefined
-  /** Set by the router for requests that only read, or run something: that leaves a trace. */
+  /** Set by the router for requests that only read, or that run something and leave a trace. */
   isRead?: boolean
   /** The pattern of the route that answers. */
   route?: string
-  /** How who has no key is asked for one (`WWW-Authenticate`), where not as everywhere. */
+  /** The `WWW-Authenticate` of a 401, if it differs from the usual one. */
   challenge?: string
-  /** The client prints what it gets on a terminal: an error is its sentence there, and no document. */
+  /** The client prints the answer on a terminal, so an error is a sentence, not a document. */
   isTerminal?: boolean
 }
 
@@ -42,7 +42,7 @@ export type RequestContext = ParameterizedContext<RequestState>
 /** Answers a GET that needs no key, or asks for one itself. */
 export type PublicRoute = (ctx: RequestContext) => void | Promise<void>
 
-/** What is told of each request once its answer has left or its client has gone, with the milliseconds since its headers were there. */
+/** Called for each request once its answer was sent or its client has gone, with the milliseconds since its headers arrived. */
 export type Observe = (ctx: RequestContext, ms: number) => void
 
 /**
@@ -60,11 +60,11 @@ export function requests(log: Logger, observe: Observe): Middleware<RequestState
     req.url = normalisePath(req.url ?? '/')
     ctx.set('X-Request-Id', state.requestId)
     ctx.set('X-Content-Type-Options', 'nosniff')
-    // Whether an older client's connection is kept, node decides later, by what the answer is.
+    // For an older client, node decides later whether the connection is kept, from the answer.
     if (res.shouldKeepAlive && req.httpVersionMinor > 0) ctx.set('Keep-Alive', KEPT)
     res.once('close', () => {
       const ms = performance.now() - start
-      // A successful read is the most frequent and the least remarkable thing there is: a line of its own only for debugging.
+      // Successful reads are the most frequent requests, so they are logged only for debugging.
       const level = state.isRead && res.statusCode < 400 && res.writableFinished ? 'debug' : 'info'
       if (log.isLevelEnabled(level)) log[level](lineOf(ctx, ms), 'request')
       observe(ctx, ms)
@@ -78,8 +78,8 @@ const KEPT = `timeout=${IDLE_SECONDS}`
 const SANE_ID = /^[A-Za-z0-9._-]{1,128}$/
 
 /**
- * The one form in which routes see an address: without leading `/api` and `/preview` segments, unless it is one that counts as it is
- * written (interface 16.1), and without a trailing slash (interface 2.1), the query string untouched.
+ * The form of an address that routes see: without leading `/api` and `/preview` segments, unless it counts exactly as written (interface 16.1),
+ * without a trailing slash (interface 2.1), and with the query string unchanged.
  */
 export function normalisePath(url: string): string {
   const [, path = '/', query = ''] = ADDRESS.exec(url) ?? []
@@ -95,14 +95,14 @@ export function isOfOthers(path: string): boolean {
   return path.startsWith(LANGFUSE) || path.startsWith('/beta/')
 }
 
-/** Whether it is one of Langfuse's SDKs, which send keys as git does. */
+/** Whether the client is one of Langfuse's SDKs, which send keys as git does. */
 export function takesBasic(path: string): boolean {
   return path.startsWith(LANGFUSE)
 }
 
 const LANGFUSE = '/api/public/v2/'
 
-/** How a client is asked for a key that it can send as a password. */
+/** Asks a client for a key that it can send as a password. */
 export const BASIC = 'Basic realm="Branchpoint", charset="UTF-8"'
 
 /** RFC 9112 3.2.2: a server must take the absolute form that clients send to proxies. */
@@ -112,8 +112,8 @@ function withoutOrigin(url: string): string {
 }
 
 /**
- * What the log says of a request whose answer has left or whose client has gone: id, method, path without the query string, status,
- * milliseconds, bytes of the answer, id of the key. Never a header or a body.
+ * The log line of a request whose answer was sent or whose client has gone: id, method, path without the query string, status, milliseconds, bytes
+ * of the answer, id of the key. Never a header or a body.
  */
 function lineOf({ res, method, originalUrl, state }: RequestContext, ms: number): object {
   const length = res.getHeader('content-length')
@@ -129,10 +129,10 @@ function lineOf({ res, method, originalUrl, state }: RequestContext, ms: number)
   }
 }
 
-/** Where a browser sends a key and gets a session: the one route that is asked without having either. */
+/** Where a browser sends a key and gets a session: the only route that needs neither. */
 export const SIGN_IN = '/sessions'
 
-/** Lets in who sends a live key (see apiKeyIn), or the cookie of a session; everybody else is a 401. Sets `ctx.state.caller`. */
+/** Lets in a request with a live key (see apiKeyIn) or the cookie of a session, and answers all others with 401. Sets `ctx.state.caller`. */
 export function authenticate(callerOf: Authenticate, door: SessionDoor): Middleware<RequestState> {
   return (ctx, next) => {
     if (ctx.path === SIGN_IN && ctx.method === 'POST') door.assertMaySignIn(ctx)
@@ -141,7 +141,7 @@ export function authenticate(callerOf: Authenticate, door: SessionDoor): Middlew
   }
 }
 
-/** Who sends a request, by its key or by its session: answers and sets it. Refuses where it has neither, or one that is not good. */
+/** Finds the sender of a request by its key or its session, and sets it. Refuses a request without a valid one. */
 export function letIn(ctx: RequestContext, callerOf: Authenticate, door: SessionDoor): Caller {
   const { headers } = ctx.req
   const session = headers.cookie === undefined ? undefined : door.sessionOf(ctx)
@@ -155,8 +155,8 @@ export function letIn(ctx: RequestContext, callerOf: Authenticate, door: Session
 }
 
 /**
- * A cache in between knows that what an Authorization header is answered is not for others; a cookie or X-API-Key tells it nothing. Beside
- * the latter that header may be the cache's own.
+ * A shared cache knows that the answer to an Authorization header is private; a cookie or X-API-Key does not tell it. A request with X-API-Key may
+ * have an Authorization header that belongs to the cache.
  */
 function keepFromOthers(ctx: RequestContext): void {
   ctx.set('Cache-Control', 'private, no-cache')

@@ -15,7 +15,7 @@ export type Authenticate = (token: string) => Caller | undefined
 /** The live keys of a store. */
 export interface KeyRing {
   readonly callerOf: Authenticate
-  /** The live key with this id; requests of its sessions come in its name. */
+  /** The live key with this id. A session's requests act with the rights of its key. */
   liveKey(project: string, id: string): Caller | undefined
   /**
    * A seal that ties a token to SVC_API_KEY, if that key has this id. SVC_API_KEY is not stored, and may have been replaced since. Without

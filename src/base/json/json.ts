@@ -16,7 +16,7 @@ export interface PlainObject {
 export class ExactNumber {
   readonly literal: string
 
-  /** `literal` must be a number as RFC 8259 writes it; the parser vouches for that. */
+  /** `literal` must be a number in the syntax of RFC 8259; only the parser makes these, and it has checked that. */
   constructor(literal: string) {
     this.literal = literal
   }
@@ -46,7 +46,7 @@ export function getKey(object: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
 
-/** What the keys lead to, one after the other; undefined where they lead nowhere. */
+/** Follows the keys from one member to the next; undefined if one of them is missing. */
 export function getPath(value: Json | undefined, ...keys: readonly string[]): Json | undefined {
   let found = value
   for (const key of keys) found = isJsonObject(found) ? getKey(found, key) : undefined
@@ -68,7 +68,7 @@ export function entriesOf(object: JsonObject): [string, Json][] {
   return object instanceof ExactObject ? [...object] : Object.entries(object)
 }
 
-/** The members in the order of the text, one by one: those of very many are not listed in one go. */
+/** The members in the order of the text, one by one, so that an object with very many members is not copied into a list. */
 export function membersOf(object: JsonObject): Iterable<[string, Json]> {
   return object instanceof ExactObject ? object : Object.entries(object)
 }
@@ -79,8 +79,7 @@ export function membersAt(value: Json): Iterable<readonly [string | number, Json
   return isJsonObject(value) ? membersOf(value) : []
 }
 
-/** The object with these members in this order, in whichever representation holds them; a repeated key keeps its
- * first place and takes its last value. */
+/** An object with these members in this order. A repeated key keeps its first place and its last value. */
 export function fromEntries(entries: Iterable<readonly [string, Json]>): JsonObject {
   const members = new ExactObject(entries)
   const isExact = members.size > MOST_PLAIN_KEYS || [...members.keys()].some(isAwkwardKey)
@@ -89,7 +88,7 @@ export function fromEntries(entries: Iterable<readonly [string, Json]>): JsonObj
 
 /** A new object in which `key` is `value`: in its old place, or last when it is new. */
 export function withKey(object: JsonObject, key: string, value: Json): JsonObject {
-  // What a schema let through may have that key as its own; to assign it would make its value the prototype.
+  // A schema may have let through the key `__proto__`. Assigning it would set the prototype.
   if (object instanceof ExactObject || isAwkwardKey(key) || Object.hasOwn(object, '__proto__'))
     return new ExactObject(entriesOf(object)).set(key, value)
   // V8 makes a hidden class for each object that a literal begins with a spread and goes on with another key.
@@ -146,7 +145,7 @@ function isNumber(value: Json): value is number | ExactNumber {
 }
 
 function equalNumbers(a: number | ExactNumber, b: number | ExactNumber): boolean {
-  // two doubles would have been the same above; a plain number stands for the literal that prints it
+  // Two doubles were compared above. A plain number equals a literal if both have the same decimal value.
   if (typeof a === 'number' && typeof b === 'number') return false
   return decimalOf(a) === decimalOf(b)
 }
@@ -163,7 +162,7 @@ function decimalOf(number: number | ExactNumber): string {
   if (start === digits.length) return '0'
   let end = digits.length
   while (digits.charAt(end - 1) === '0') end--
-  // the power may be past every safe integer; past a thousand digits, where even reading it takes long, spelling counts
+  // The exponent may be larger than any safe integer. With more than a thousand digits, only literals of the same spelling are equal.
   if (power.length > 1000) return literal
   const exponent = BigInt(power) + BigInt(digits.length - end - fraction.length)
   return `${literal.startsWith('-') ? '-' : ''}${digits.slice(start, end)}e${exponent}`

@@ -8,16 +8,16 @@ export interface ParseJsonOptions {
   /** How many arrays and objects may be open at once; 128 unless said. */
   readonly maxDepth?: number
   /**
-   * How many values there may be: the whole, and all members and items at any depth; any number unless said. Where it is said, no object
-   * may have more than MOST_MEMBERS of them.
+   * The maximum number of values: the whole, and all members and items at any depth; no maximum if it is missing. With a maximum, an object may
+   * have at most MOST_MEMBERS members.
    */
   readonly maxValues?: number
 }
 
-/** The deepest nesting that a server may be told to take (`MAX_BODY_DEPTH`), so that what was stored can be read. */
+/** The largest value of `MAX_BODY_DEPTH`: a server with the default setting can read everything that was stored with this one. */
 export const MOST_LEVELS = 1000
 
-/** Adding to an object of many keys, comparing and merging it takes V8 seconds, in one go. */
+/** V8 needs seconds, without a pause, to build, compare or merge an object with more keys. */
 export const MOST_MEMBERS = 50_000
 
 /**
@@ -33,8 +33,8 @@ export function parseJson(text: string, options: ParseJsonOptions = {}): Json {
 }
 
 /**
- * The same of a text that may hold many documents or rows: between the members of the outermost levels, other requests have their turn. A
- * document itself is read in one go. Ends with the reason of `stop`.
+ * Like `parseJson`, for a text that may hold many documents or rows: between members of the outermost levels it yields to other requests. One
+ * document is read without a pause. Rejects with the reason of `stop`.
  */
 export async function parseInTurns(
   text: string,
@@ -42,14 +42,14 @@ export async function parseInTurns(
   stop?: AbortSignal,
 ): Promise<Json> {
   const slice = new TimeSlice(stop)
-  // What brought the text took its time, too.
+  // Receiving the text took time, too.
   await slice.rest()
   const parser = new JsonParser(text, options)
   while (!parser.read(slice)) await slice.rest()
   return parser.value
 }
 
-/** An envelope, its record, the delta or list in it, and an item of that: what is below an item is small. */
+/** An envelope, its record, its delta or list, and an item of that. A value below an item is small. */
 const OUTERMOST_LEVELS = 5
 
 const TAB = 0x09
@@ -72,12 +72,12 @@ const BYTE_ORDER_MARK = 0xfeff
 
 /** The characters of a string literal that mean themselves. */
 const PLAIN_CHARACTERS = /[^"\\\u0000-\u001f]*/y
-/** A word, or a number as long as it goes. */
+/** A word, or a number of any length. */
 const LITERAL = /true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?![.eE0-9])/y
 const WORDS: Readonly<Record<string, Json>> = { true: true, false: false, null: null }
 const HEX = /[0-9a-fA-F]{4}/y
 
-/** Keys may be as long as the text; a sentence shows so much of one. */
+/** A key may be as long as the whole text; an error message shows this many characters of it. */
 const LONGEST_SHOWN = 200
 
 /** An object or a list that is being read. */
@@ -89,8 +89,8 @@ interface Open {
 }
 
 /**
- * Reads a text from left to right, all levels in one loop. At its end `charCodeAt` gives NaN, which equals nothing, so no loop has to test
- * for it.
+ * Reads a text from left to right, all levels in one loop. At the end `charCodeAt` gives NaN, which equals nothing, so no loop has to test for the
+ * end.
  */
 class JsonParser {
   readonly text: string
@@ -98,7 +98,7 @@ class JsonParser {
   readonly maxValues: number
   /** Whether raw surrogates are all paired; then only escapes can make a lone one. */
   readonly isWellFormed: boolean
-  /** What was read last: in the end, the whole. */
+  /** The value that was read last; at the end, the whole value. */
   value: Json = null
   pos = 0
   values = 0
@@ -116,7 +116,7 @@ class JsonParser {
       this.fail('syntax', 'The text begins with a byte order mark; send it without.')
   }
 
-  /** Reads the text to its end, or until the slice is over in one of the outermost levels. Whether it is read. */
+  /** Reads to the end of the text, or until the slice is over on one of the outermost levels. Returns whether it is at the end. */
   read(slice?: TimeSlice): boolean {
     let into = this.open.at(-1)
     for (;;) {
@@ -138,7 +138,7 @@ class JsonParser {
         this.pos++
         this.value = opened.members
       } else this.value = this.scalar(char)
-      // The value is read, and with it each object and list of which it is the last.
+      // A value was read, and so was each object and list of which it is the last member.
       while (into) {
         this.put(into)
         const after = this.space()
@@ -187,10 +187,10 @@ class JsonParser {
     this.pos++
   }
 
-  /** Makes the value that was read the next item, or the member of the key before it. */
+  /** Adds the value that was read to the open list, or to the open object under the current key. */
   put(into: Open): void {
     const { members } = into
-    const key = this.path.pop() as string // of a list it is an index, and is not used
+    const key = this.path.pop() as string // The key of a list is an index, and is not used.
     if (Array.isArray(members)) members.push(this.value)
     else if (members instanceof ExactObject) members.set(key, this.value)
     else if (isAwkwardKey(key) || into.size > MOST_PLAIN_KEYS)
@@ -230,7 +230,7 @@ class JsonParser {
     return text
   }
 
-  /** Refuses a string in which there is a control character at this place, or the end of the text. */
+  /** Refuses a string that contains a control character at this place, or ends there without a quote. */
   endless(at: number): never {
     this.pos = at
     if (at >= this.text.length) this.unexpected('the closing quote of a string')
@@ -238,13 +238,13 @@ class JsonParser {
   }
 
   /**
-   * What the string literal between two offsets stands for. `JSON.parse` loses nothing of a string, and is quicker with
-   * escapes than anything written here; only when it refuses do we look for the place.
+   * The value of the string literal between two offsets. `JSON.parse` keeps strings exactly and decodes escapes faster than code here could. If it
+   * refuses the literal, we look for the place of the error.
    */
   unescape(start: number, end: number, isKey: boolean): string {
     let text: string
     try {
-      // the literal begins and ends with a quote, so a string is all it can stand for
+      // The literal begins and ends with a quote, so it can only be a string.
       text = JSON.parse(this.text.slice(start, end)) as string
     } catch {
       return this.failAtEscape(start)
@@ -266,7 +266,7 @@ class JsonParser {
     this.fail('syntax', `A backslash before ${found} is no escape of JSON; write \\\\ for a backslash.`)
   }
 
-  /** Where in a string literal, which begins at `start`, the first backslash stands that begins no escape. There is one. */
+  /** The position of the first backslash that begins no valid escape, in a literal that begins at `start` and has such a backslash. */
   badEscape(start: number): number {
     for (let at = start; ; at++) {
       if (this.text.charCodeAt(at) !== BACKSLASH) continue
@@ -277,7 +277,7 @@ class JsonParser {
     }
   }
 
-  /** Refuses what begins like a number, at the place where it goes wrong. */
+  /** Refuses a text that begins like a number, at the place where it is wrong. */
   badNumber(): never {
     if (this.text.charCodeAt(this.pos) === MINUS) this.pos++
     const [digits = ''] = /^[0-9]*/.exec(this.text.slice(this.pos)) ?? []

@@ -1,6 +1,6 @@
 import { setImmediate as nextRound, setTimeout as wait } from 'node:timers/promises'
 
-/** Resolves after other waiting work, above all other requests, has run. */
+/** Resolves after other waiting work, such as requests, has run. */
 export function yieldToEventLoop(): Promise<void> {
   return nextRound()
 }
@@ -16,7 +16,7 @@ const STEPS = 64
 /** Work in slices: it yields when its `Pace` says so, and returns the result; see `TimeSlice.run`. */
 export type InSlices<T> = Generator<undefined, T, undefined>
 
-/** Runs such work without yielding, because it is known to be short. */
+/** Runs work that is known to be short, without yielding. */
 export function atOnce<T>(work: InSlices<T>): T {
   for (;;) {
     const { done, value } = work.next()
@@ -35,7 +35,7 @@ export class Pace {
 }
 
 /**
- * Splits long work into slices. Between two slices other requests run, and work whose caller is gone ends. Each piece of work has its own.
+ * Splits long work into slices. Other requests run between two slices. If the caller is gone, the work ends there. Use one for each piece of work.
  */
 export class TimeSlice {
   readonly #stop: AbortSignal | undefined

@@ -12,33 +12,33 @@ import { doSearchWork } from './index/search-work.ts'
 import { RowFeed } from './row-feed.ts'
 import { type Searched, textsOf } from './texts-of.ts'
 
-/** A part of what is searched. */
+/** One kind of searchable things: documents, or rows. */
 interface FeedSource {
-  /** How often it is asked to go on before a question is answered: mostly, that is all of what was written since the last one. */
+  /** The maximum number of steps before a question is answered. That is usually enough for everything that was written since the last question. */
   readonly beforeQuestion: number
-  /** How long it rests each time while nobody asks, times what that took. */
+  /** In the background it rests after each step, for this many times the duration of the step. */
   readonly rest: number
-  /** Has a few of what is new found. Answers whether there was something, and so may be more. */
+  /** Adds the words of a few new things to the index. Answers whether there were any, so there may be more. */
   next(): Promise<boolean>
 }
 
-/** How long what is new waits for others, in milliseconds: by then the index has its rows. */
+/** New things wait this long for others, in milliseconds. By then the index has their rows. */
 const LATER = 2500
 
-/** Has what is new in a project found by its words, before anybody asks and before a question is answered. */
+/** Keeps the words of a project searchable: in the background, and before a question is answered. */
 export class SearchFeed {
   readonly #registry: Registry
   readonly #thread: DatabaseThread<SearchWork>
   readonly #documents: FeedSource
   readonly #rows: FeedSource
-  /** Those that may have something new. */
+  /** The sources that may have something new. */
   readonly #behind = new Set<FeedSource>()
   readonly #stop = new AbortController()
   readonly #unwatch: () => void
   #turn: Promise<unknown> = Promise.resolve()
   #running: Promise<void> | undefined
 
-  /** `thread` has a connection of its own to the project's index; see search-thread. */
+  /** `thread` has its own connection to the project's index; see search-thread. */
   constructor(registry: Registry, thread: DatabaseThread<SearchWork>) {
     this.#registry = registry
     this.#thread = thread
@@ -48,7 +48,7 @@ export class SearchFeed {
     this.#note()
   }
 
-  /** Has work done on the thread, or here where the index is in memory. */
+  /** Runs a job on the thread, or here if the index is in memory. */
   readonly ask: AskIndex = async (work, asks) => {
     const { file } = this.#registry.index.database
     if (!file) throw notNow('')
@@ -60,20 +60,20 @@ export class SearchFeed {
     }
   }
 
-  /** What to answer where the file cannot be used; it is made anew if it is damaged. */
+  /** The error for a caller if the file cannot be used. A damaged file is made anew. */
   async #refusalFor(error: unknown): Promise<unknown> {
     if (!(error instanceof DatabaseTrouble)) return error
     if (error.isDamage) await this.#registry.index.database.damaged(error.message)
     return notNow(`: ${error.message}`)
   }
 
-  /** Writes the newest of what is to be written; what is left of very much follows by and by. */
+  /** Writes the newest things. If there are very many, the rest follows in the background. */
   async catchUp(): Promise<void> {
     for (const source of [this.#documents, this.#rows])
       for (let left = source.beforeQuestion; left > 0 && (await this.#next(source)); left--);
   }
 
-  /** Resolves once nothing of it is under way any more. */
+  /** Resolves when no job is running any more. */
   async close(): Promise<void> {
     this.#unwatch()
     this.#stop.abort()
@@ -81,7 +81,7 @@ export class SearchFeed {
     await this.#turn
   }
 
-  /** Within the write: it only takes note of a change; without one, that anything may have changed. */
+  /** Called within a write, so it only notes the change. Without an argument, anything may have changed. */
   readonly #note = (change?: ArtifactChange): void => {
     if (!change || (change.family.rowsFolder !== undefined && isOfRows(change))) this.#behind.add(this.#rows)
     if (this.#stop.signal.aborted) return
@@ -99,13 +99,13 @@ export class SearchFeed {
           const began = performance.now()
           left.delete(source)
           if (!(await this.#next(source))) continue
-          // It comes up again behind the others.
+          // It goes behind the other sources.
           left.add(source)
           await this.#pause(source.rest * (performance.now() - began))
         }
       }
     } catch {
-      // It closes, or the disk fails: a question says so, and the next change tries again.
+      // The feed is closing, or the disk fails. A question reports that, and the next change tries again.
       this.#behind.add(this.#rows)
     } finally {
       this.#running = undefined
@@ -116,7 +116,7 @@ export class SearchFeed {
     return wait(ms, undefined, { signal: this.#stop.signal, ref: false })
   }
 
-  /** One at a time, whoever wants it. */
+  /** Runs one step at a time, whoever asks for it. */
   #next(source: FeedSource): Promise<boolean> {
     const turn = this.#turn.then(() => source.next())
     this.#turn = turn.catch(() => undefined)
@@ -124,7 +124,7 @@ export class SearchFeed {
   }
 }
 
-/** Whether something changed whose rows are searched now, or were before. */
+/** Whether a change concerns an artifact whose rows are searchable, or were before the change. */
 function isOfRows({ view, before }: ArtifactChange): boolean {
   return [view, before && viewOf(before)].some((it) => it?.record.flags?.['search'] === true)
 }
@@ -137,10 +137,10 @@ function notNow(reason: string): Refusal {
 }
 
 const DOCUMENTS_AT_ONCE = 25
-/** Of the texts of the documents that are written in one go. */
+/** The maximum length of all texts that are written at once. */
 const MAX_LENGTH_AT_ONCE = 2_000_000
 
-/** Revisions, and artifacts without any, that are not found by their words yet: the newest first. */
+/** Revisions, and artifacts without revisions, whose words are not in the index yet; the newest first. */
 class DocumentFeed implements FeedSource {
   readonly beforeQuestion = 20
   readonly rest = 9
@@ -166,7 +166,7 @@ class DocumentFeed implements FeedSource {
     return documents.length > 0 && (await this.#ask('write', { documents })) > 0
   }
 
-  /** Undefined where the artifact is gone by now. What cannot be read is found by nothing. */
+  /** Undefined if the artifact is gone meanwhile. An unreadable revision gets no words. */
   async #documentOf({ number, path, oid }: Unsearched): Promise<SearchDocument | undefined> {
     const artifact = this.#registry.index.viewAt(path)
     if (!artifact) return undefined
@@ -178,7 +178,7 @@ class DocumentFeed implements FeedSource {
     return { number, oid, meta, texts: textsOf(searched), embeds: await embedsSomething(searched) }
   }
 
-  /** Notes that an artifact cannot be read. Throws what is another reason. */
+  /** Notes that an artifact cannot be read. Throws any other error. */
   #leaveOut(artifact: ArtifactView, error: unknown): undefined {
     const reason = damageOf(error, pathOf(artifact.family, artifact.slug))
     if (!reason) throw error
@@ -186,7 +186,7 @@ class DocumentFeed implements FeedSource {
   }
 }
 
-/** Undefined where it is of a kind that is not asked, or cannot be decoded. */
+/** Undefined if its family cannot embed anything, or the payload cannot be decoded. */
 async function embedsSomething({ artifact, stored }: Searched): Promise<boolean | undefined> {
   if (!artifact.family.mayEmbed || !stored?.payload) return undefined
   return stored.payload instanceof LargeDocument
@@ -194,7 +194,7 @@ async function embedsSomething({ artifact, stored }: Searched): Promise<boolean 
     : holdsEmbed(documentOf(stored.payload))
 }
 
-/** A revision of an artifact and the variant that it is found under, or the artifact by itself. Refuses what cannot be read. */
+/** A revision with the variant under which it is found, or an artifact without revisions. Refuses what cannot be read. */
 export async function searchedAt(artifact: ArtifactView, oid: string | undefined): Promise<Searched> {
   if (oid === undefined) return { artifact, variant: artifact.defaultVariant, stored: undefined }
   const stored = await artifact.revisions.readForList(artifact.repository.objects, oid)

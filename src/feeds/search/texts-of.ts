@@ -4,29 +4,29 @@ import type { ArtifactView, VariantView, Header } from '../../registry/artifacts
 import { documentOf, LargeDocument } from '../../registry/families.ts'
 import type { StoredRevision } from '../../registry/revisions.ts'
 
-/** The fields that something is found by, in the order of the columns of the index. */
+/** The searchable fields, in the order of the index's columns. */
 export const SEARCH_FIELDS = ['name', 'description', 'tags', 'message', 'data'] as const
 export type SearchField = (typeof SEARCH_FIELDS)[number]
 
-/** A text by which something is found, and where it stands. */
+/** A searchable text and its place. */
 export interface SearchText {
   readonly field: SearchField
   readonly text: string
-  /** A JSON Pointer into the revision's data, or a field of a header. */
+  /** A JSON Pointer into the revision's data, or the name of a header field. */
   readonly place?: string | { readonly header: string }
 }
 
-/** What of a revision is looked into. */
+/** The parts of a revision that are searched. */
 export interface Searched {
   readonly artifact: ArtifactView
   readonly variant: VariantView | undefined
   readonly stored: StoredRevision | undefined
 }
 
-/** What is longer than this is found only by what stands before. */
+/** Only the first characters of a longer text, up to this number, are searchable. */
 const MAX_DATA_LENGTH = 1_000_000
 
-/** The texts by which a revision is found, or an artifact without one: those of the artifact and its variant are among them. */
+/** The searchable texts of a revision, or of an artifact without revisions. They include those of the artifact and its variant. */
 export function textsOf({ artifact, variant, stored }: Searched): SearchText[] {
   const headers: readonly (Header | undefined)[] = [artifact.record, variant?.record, stored?.header]
   const names = new Set([artifact.slug, variant?.slug, stored?.trailers.slug])
@@ -39,19 +39,19 @@ export function textsOf({ artifact, variant, stored }: Searched): SearchText[] {
   }
   const { message, payload } = stored ?? {}
   if (message) texts.push({ field: 'message', text: message })
-  // What is too large to be held is found by its names and its message.
+  // A payload that is too large to be held in memory is found only by its names and its message.
   const isHeld = artifact.family.rowsFolder === undefined && !(payload instanceof LargeDocument)
   if (payload && isHeld) for (const text of stringsIn(documentOf(payload))) texts.push(text)
   return texts
 }
 
-/** A text of a row, and the column that it stands in. */
+/** A text of a row, and its column. */
 export interface RowText {
   readonly column: string
   readonly text: string
 }
 
-/** The texts by which a row is found; its dedup id is none. */
+/** The searchable texts of a row, without its dedup id. */
 export function textsOfRow(data: JsonObject): RowText[] {
   return [...membersOf(contentOf(data))].flatMap(([column, value]) =>
     stringsIn(value).map(({ text }) => ({ column, text })),
@@ -66,7 +66,7 @@ function textsOfTags(tags: JsonObject): SearchText[] {
   }))
 }
 
-/** The strings of a value, of at most so many characters together. */
+/** The strings of a value, with at most this many characters together. */
 interface FoundStrings {
   readonly texts: SearchText[]
   left: number

@@ -84,7 +84,7 @@ export class History {
       learned.push(node)
     }
     if (this.#isKept || this.#nodes.size >= WORTH_KEEPING) this.#keep(learned)
-    return node! // there is at least one commit
+    return node! // There is at least one commit.
   }
 
   /**

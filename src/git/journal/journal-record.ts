@@ -9,24 +9,24 @@ import type { CreatedRepository, DecidedMove, DecidedWrite } from '../transactio
 import type { FolderMove } from '../trash/folder-move.ts'
 import { isFolderMove } from '../trash/folder-move.ts'
 
-/** Everything needed to do again what a write did in one repository: the new objects as a pack, and the refs that moved. */
+/** Everything that is needed to repeat a write in one repository: the new objects as a pack, and the moved refs. */
 export interface JournalWrite extends Omit<DecidedWrite, 'gitdir' | 'large' | 'claims'> {
   /** The repository's folder, relative to the store. */
   readonly repository: string
 }
 
-/** A write, in as many repositories as it is made in: all of it is in the journal or nothing. */
+/** A write in one or several repositories. The journal has all of it, or nothing. */
 export interface JournalRecord {
-  /** A number of its own in the journal, by which it can be withdrawn. */
+  /** Its own number in the journal, by which it can be withdrawn. */
   readonly id: number
-  /** A number that all records have which were written since the file was begun, or begun again. */
+  /** The same number in all records that were written since the file was begun, or begun again. */
   readonly round: number
-  /** When it was made, while its refs were locked, in microseconds of a clock that all processes of one start of the machine share. */
+  /** When it was made, while its refs were locked: microseconds of a clock that all processes share until the machine restarts. */
   readonly at: number
   readonly writes: readonly JournalWrite[]
-  /** The files that say that it was decided (see DecisionNote), relative to the store. Absent where there is none. */
+  /** The files that record this decision (see DecisionNote), relative to the store. Missing if there are none. */
   readonly notes?: readonly string[] | undefined
-  /** A repository that goes to the trash of its project, or comes back. Absent where none does. */
+  /** A repository that is moved to the project's trash, or back. Missing if there is none. */
   readonly moved?: FolderMove | undefined
 }
 
@@ -49,12 +49,12 @@ export function encodeRecord({ id, round, at, writes, notes, moved }: JournalRec
   )
 }
 
-/** What takes a record back whose write was refused after all: the same frame, its header only `withdrawn`. */
+/** Withdraws a record whose write was refused after all: the same frame, with a header that says only `withdrawn`. */
 export function encodeWithdrawal({ id, round }: Pick<JournalRecord, 'id' | 'round'>): Buffer {
   return frame({ withdrawn: id, round })
 }
 
-/** What ends a journal before its first record. */
+/** The end of a journal without records. */
 export const JOURNAL_END = Buffer.alloc(FRAME)
 
 function frame(fields: object, packs: readonly Buffer[] = []): Buffer {
@@ -69,8 +69,8 @@ function frame(fields: object, packs: readonly Buffer[] = []): Buffer {
 }
 
 /**
- * The records of a journal up to the first that is not whole or of an earlier round, save those withdrawn: what follows was
- * never answered for, or settled long ago.
+ * The valid records of a journal, without the withdrawn ones. It ends at the first record that is incomplete or from an earlier round: a record
+ * after that was never acknowledged, or was settled long ago.
  */
 export function decodeJournal(bytes: Buffer): JournalRecord[] {
   const records = new Map<number, JournalRecord>()
@@ -104,33 +104,30 @@ function decodeBody(body: Buffer): JournalRecord | Withdrawal {
   return { ...record, writes: writes.filter(isInStore), ...(moved && isFolderMove(moved) ? { moved } : {}) }
 }
 
-/**
- * A journal is as old as the server that wrote it, which may have believed a name that it should not have: what cannot be the name
- * of a ref …
- */
+/** A server of any age, and with any bug, may have written the journal. So these names are checked: a ref's name … */
 function canBe({ ref, target }: DecidedMove): boolean {
   return isRefName(ref) && (target === undefined || isRefTarget(ref, target))
 }
 
-/** … of the branch of a new repository … */
+/** … the branch of a new repository … */
 function canBeMade({ head }: CreatedRepository): boolean {
   return isRefTarget('HEAD', `ref: refs/heads/${head}`)
 }
 
-/** … or of a repository of the store and its pack is not followed. */
+/** … and the path of a repository of the store and its pack. */
 function isInStore({ repository, pack }: JournalWrite): boolean {
   if (pack && !/^pack-[0-9a-f]{40}$/.test(pack.name)) return false
   return repository.split('/').every((part) => part !== '' && !part.startsWith('.') && !part.includes('\0'))
 }
 
-/** A record without the bytes of its packs, which follow it. */
+/** A record without the bytes of its packs, which follow it in the file. */
 interface RecordHeader extends Omit<JournalRecord, 'writes'> {
   readonly writes: readonly WriteHeader[]
 }
 
 interface WriteHeader extends Omit<JournalWrite, 'pack'> {
   readonly name?: string
-  /** Of the pack and of its index. */
+  /** Sizes of the pack and of its index, in bytes. */
   readonly lengths?: readonly [number, number]
 }
 
@@ -143,9 +140,8 @@ interface Withdrawal {
 export const JOURNAL_FOLDER = '.journal'
 
 /**
- * Syncs the names of all journals of a store, and that of their folder: a process may have made both and died before it could. To be
- * called before anything is done that a journal of a dead process tells of, so that a power cut meanwhile leaves the journal to do the
- * rest.
+ * Syncs the names of all journals of a store, and the name of their folder: a process may have made both and died before it synced them. Call it
+ * before acting on a dead process's journal. If the power is cut during that, the journal is still there and the rest is done from it.
  */
 export async function syncJournalNames(fs: Fs, store: string): Promise<void> {
   await fs.syncDir(store)
@@ -158,21 +154,21 @@ export function journalsOf(fs: Fs, store: string, owner: ProcessIdentity): strin
   return names.filter((name) => name.startsWith(`${identityName(owner)}.`))
 }
 
-/** What the journals of a store hold, living processes' and dead ones'. */
+/** The records of all journals of a store, of living and dead processes. */
 export function recordsOf(fs: Fs, store: string): JournalRecord[] {
   const folder = `${store}/${JOURNAL_FOLDER}`
   const names = fs.readDir(folder) ?? []
   return names.flatMap((name) => decodeJournal(fs.readFile(`${folder}/${name}`) ?? Buffer.alloc(0)))
 }
 
-/** Whether a journal of a store tells that the repository was made. */
+/** Whether a journal of the store has a record that this repository was made. */
 export function isMadeInJournal(fs: Fs, store: string, repository: string): boolean {
   return recordsOf(fs, store).some(({ writes }) =>
     writes.some((write) => write.created !== undefined && write.repository === repository),
   )
 }
 
-/** Syncs everything that the records of a journal tell of, as far as it is still there. */
+/** Syncs everything that the records of a journal refer to, as far as it still exists. */
 export async function checkpointJournal(
   fs: Fs,
   store: string,
@@ -192,14 +188,14 @@ export async function syncFolderMoves(
   const folders = records.flatMap(({ moved }) =>
     moved ? [dirname(moved.to), dirname(moved.from), moved.to] : [],
   )
-  // The new name first, where that matters.
+  // The new name first, if the order matters.
   const paths = [...new Set(folders)].map((folder) => `${store}/${folder}`)
   if (paths.length > 0) await fs.syncAll(paths)
 }
 
 /**
- * Syncs the packs, refs and folders that a journal tells of, as far as they are still there. The small packs of a
- * repository become one on the way, which is one sync in place of many.
+ * Syncs the packs, refs and folders that a journal refers to, as far as they still exist. First it combines the small packs of each repository, so
+ * that one sync does for many packs.
  */
 export async function syncPublished(fs: Fs, store: string, writes: readonly JournalWrite[]): Promise<void> {
   const touched = new Map<string, Touched>()
@@ -208,12 +204,12 @@ export async function syncPublished(fs: Fs, store: string, writes: readonly Jour
     const it = touched.get(gitdir) ?? { packs: new Map(), refs: new Set() }
     touched.set(gitdir, it)
     if (pack) it.packs.set(pack.name, pack)
-    // The first refs of a new repository are packed.
+    // The first refs of a new repository are packed refs.
     if (!created) for (const { ref } of moves) it.refs.add(ref)
   }
   const paths: string[] = []
   for (const [gitdir, it] of touched) for (const path of await rollUp(fs, gitdir, it)) paths.push(path)
-  // Folders that several share once, and behind what lies in them.
+  // Each shared folder once, after its contents.
   if (paths.length > 0) await fs.syncAll([...new Set(paths.reverse())].reverse())
 }
 
@@ -223,10 +219,10 @@ interface Touched {
   readonly refs: Set<string>
 }
 
-/** Makes one of the small packs, and answers what has to be synced of the repository: what lies in a folder before that. */
+/** Combines the small packs, and answers which paths of the repository have to be synced: contents before their folder. */
 async function rollUp(fs: Fs, gitdir: string, { packs, refs }: Touched): Promise<string[]> {
   const folder = `${gitdir}/objects/pack`
-  // Also for packs that are gone: never synced, they would come back torn.
+  // Also the names of packs that are gone. If their removal is not synced, they come back damaged after a power cut.
   const folders = new Set<string>(packs.size > 0 ? [folder] : [])
   if (packs.size > 0) await makeFew(fs, gitdir, packs)
   const files: string[] = []
@@ -234,15 +230,16 @@ async function rollUp(fs: Fs, gitdir: string, { packs, refs }: Touched): Promise
   for (const ref of refs) {
     const path = refPath(gitdir, ref)
     files.push(path)
-    // The folder of the ref may be new itself.
+    // The ref's folder may be new, too.
     for (let above = dirname(path); above.length >= gitdir.length; above = dirname(above)) folders.add(above)
   }
-  // Whoever made the repository may not have come to that yet: then it would be made again, as it was in the beginning. Its name is last.
+  // The process that made the repository may not have synced this yet. Without it the repository would be made again, empty. Its name is synced
+  // last.
   const known = [`${gitdir}/HEAD`, `${gitdir}/config`, `${gitdir}/packed-refs`, ...namesAbovePacks(gitdir)]
   return [...files, ...folders, ...known]
 }
 
-/** Makes one of several packs. Where it cannot be done, nothing is lost: the packs stay as they are until the next time. */
+/** Combines several packs into one. If that fails, nothing is lost: the packs stay until the next time. */
 async function makeFew(fs: Fs, gitdir: string, packs: Map<string, EncodedPack>): Promise<void> {
   try {
     const areFew = (fs.readDir(`${gitdir}/objects/pack`)?.length ?? 0) < 2 * PACKS_TO_MERGE
@@ -253,10 +250,7 @@ async function makeFew(fs: Fs, gitdir: string, packs: Map<string, EncodedPack>):
   }
 }
 
-/**
- * Makes the files of these notes, if they are not there; they are on the disk when it resolves, and so are all other names in their
- * folders.
- */
+/** Makes the files of these notes if they do not exist. When it resolves, they and all other names in their folders are on the disk. */
 export async function keepNotes(fs: Fs, store: string, paths: readonly string[]): Promise<void> {
   await new TimeSlice().each(paths, (name) => {
     const path = `${store}/${name}`
@@ -272,7 +266,7 @@ export async function syncFolders(fs: Fs, store: string, paths: readonly string[
   for (const folder of folders) if (fs.stat(folder)) await fs.syncDir(folder)
 }
 
-/** Another process may have made it just now. */
+/** Another process may just have made it. */
 function make(fs: Fs, path: string): void {
   try {
     fs.create(path, Buffer.alloc(0))
@@ -281,7 +275,7 @@ function make(fs: Fs, path: string): void {
   }
 }
 
-/** A file of a folder of a project, that could not lead elsewhere. */
+/** The path of a file in a project's folder; refuses a path that leads elsewhere. */
 export function isNotePath(path: string): boolean {
   return /^(?:[\w-][\w.-]*\/){2}[\w-][\w.-]*$/.test(path)
 }

@@ -37,16 +37,16 @@ import {
   syncJournalNames,
 } from './journal-record.ts'
 
-/** How long records wait, in milliseconds, until what they tell of is synced where it belongs. */
+/** Milliseconds after which records are settled: what they refer to is synced in its own place. */
 const CHECKPOINT_AFTER_MS = 1000
-/** How long is waited, in milliseconds, until it is asked again whether a store is back. */
+/** Milliseconds between two looks whether a missing store is back. */
 const AWAY_MS = 100
-/** How long is waited, in milliseconds, until journals have forgotten a repository. */
+/** Milliseconds between two looks whether journals have settled a repository's records. */
 const SETTLE_PATIENCE_MS = 10_000
-/** A journal larger than this is not waited for. */
+/** A journal of more bytes is settled at once. */
 const LARGE = 16 * 1024 * 1024
 
-/** Of who has a folder for a moment. */
+/** The guard for a folder that is used only for a moment: it never refuses. */
 const ALWAYS_THERE: Pick<StoreGuard, 'assertStillThere' | 'problem'> = {
   assertStillThere: () => undefined,
   problem: undefined,
@@ -58,37 +58,36 @@ let records = 0
 let rounds = 0
 
 /**
- * Decides for servers that share a folder, whose writes git's locks put in order: the redo journal of one server process. A write is on
- * the disk once its record is: one append and one sync, shared by all writes that wait at that moment, in place of three rounds of syncs
- * of new files and their folders. Packs and refs are then put in place without waiting, so git sees them before the write is answered. A
- * second later they are synced in the background and the journal is begun again: its blocks are there already, so that a sync has nothing
- * but bytes to write, which takes half the time. What a power cut leaves of them before is done again from the journal at the next start
- * (see recoverJournals).
+ * The redo journal of one server process, which decides writes for servers that share a folder; git's locks put these writes in order. A write is
+ * committed once its record is on the disk: one append and one sync, shared by all waiting writes, in place of three rounds of syncs of new files
+ * and their folders. Then packs and refs are put in place without a sync, so git sees them before the client gets its answer. A second later they
+ * are synced in the background, and the journal is begun again. Its blocks are already allocated, so a sync writes only bytes, which takes half
+ * the time. After a power cut, the next start repeats missing writes from the journal (see recoverJournals).
  */
 export class Journal implements Arbiter, SharedFolder {
-  /** It is all of that itself. */
+  /** The journal itself decides. */
   readonly shared = this
   readonly #fs: Fs
   readonly #store: string
   readonly #folder: string
   readonly #guard: Pick<StoreGuard, 'assertStillThere' | 'problem'>
-  /** The file that records go to. */
+  /** The file to which records are written. */
   #file: JournalFile | undefined
-  /** A settled file, to be written again. */
+  /** A settled file, which will be written again from its beginning. */
   #spare: JournalFile | undefined
   /** Files with records that are not settled yet. */
   readonly #unsettled = new Set<JournalFile>()
   #waiting: JournalEntry[] = []
   #isWriting = false
-  /** Whether the folder's name in the store is on the disk. */
+  /** Whether the name of the journals' folder is on the disk. */
   #isFolderNamed = false
   #timer: NodeJS.Timeout | undefined
   #checkpoints: Promise<void> = Promise.resolve()
-  /** Repositories of which records stay for the next start, since the disk failed. */
+  /** Repositories whose records stay for the next start, because the disk failed. */
   readonly #left = new Map<string, unknown>()
   #isClosing = false
 
-  /** `fs` is not guarded: what the store has to have done before anybody may use it again goes through here. */
+  /** `fs` without the guard: it completes the store before anybody may use it again. */
   constructor(fs: Fs, store: string, guard: Pick<StoreGuard, 'assertStillThere' | 'problem'> = ALWAYS_THERE) {
     this.#fs = fs
     this.#store = store
@@ -96,7 +95,7 @@ export class Journal implements Arbiter, SharedFolder {
     this.#guard = guard
   }
 
-  /** Leaves claims and large packs out: names are claimed under the lock of their project, and large packs are on the disk. */
+  /** Leaves out claims and large packs: names are claimed under the lock of their project, and large packs are already on the disk. */
   decide(writes: readonly DecidedWrite[], beside: DecidedBeside = {}): Promise<Decision> {
     if (beside.purged !== undefined) return Promise.resolve(DECIDED_BY_RENAME)
     const repositoryOf = (gitdir: string): string => gitdir.slice(this.#store.length + 1)
@@ -120,7 +119,7 @@ export class Journal implements Arbiter, SharedFolder {
         file.append(batch)
         await file.log.sync()
         if (!file.isNamed) await this.#syncNameOf(file)
-        // On the disk, and of no store any more: then it has to be taken back.
+        // The record is on the disk, but the store is gone. So it has to be withdrawn.
         this.#guard.assertStillThere()
         for (const entry of batch) entry.resolve(entry)
         if (file.size > LARGE) void this.checkpoint()
@@ -142,7 +141,7 @@ export class Journal implements Arbiter, SharedFolder {
     return file
   }
 
-  /** Of a file that is new; the folder's own name, too, which may be new as well. */
+  /** The name of a new file, and the name of its folder, which may be new as well. */
   async #syncNameOf(file: JournalFile): Promise<void> {
     if (!this.#isFolderNamed) await createDurableFolder(this.#fs, this.#folder)
     this.#isFolderNamed = true
@@ -152,13 +151,13 @@ export class Journal implements Arbiter, SharedFolder {
 
   #fail(batch: readonly JournalEntry[], error: unknown): void {
     batch[0]?.file?.takeBack(batch)
-    // What reached the file, if anything, must not be followed by more.
+    // Part of the batch may be in the file; no record may follow it.
     if (this.#file) this.#file.isBroken = true
     void this.checkpoint()
     for (const { reject } of batch) reject(error)
   }
 
-  /** Syncs everything the journal tells of, and drops it. */
+  /** Settles all records: syncs everything they refer to, and drops them. */
   checkpoint(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -168,7 +167,7 @@ export class Journal implements Arbiter, SharedFolder {
     return this.#checkpoints
   }
 
-  /** The same once the last one is over: on a slow disk more is synced at once, rather than one journal behind another. */
+  /** Runs after the previous one. On a slow disk one long settlement is better than a queue of them. */
   readonly #checkpointInTurn = async (): Promise<void> => {
     await this.#checkpoints
     await this.checkpoint()
@@ -176,12 +175,12 @@ export class Journal implements Arbiter, SharedFolder {
 
   async #settle(file: JournalFile, before: Promise<void>): Promise<void> {
     await before
-    // Refs whose record is on the disk are about to move: a few microseconds, or one round of the loop.
+    // Refs whose record is on the disk move within microseconds, or in the next round of the event loop.
     while (file.pending.size > 0) await pause(1)
     const entries = [...file.entries]
     try {
       do {
-        // What it tells of cannot be synced where it is not.
+        // While the store is missing, nothing can be settled.
         while (this.#guard.problem && !this.#isClosing) await pause(AWAY_MS, undefined, { ref: false })
         this.#guard.assertStillThere()
         await checkpointJournal(this.#fs, this.#store, entries)
@@ -190,7 +189,7 @@ export class Journal implements Arbiter, SharedFolder {
       if (file.hasKept || this.#left.size > 0) await this.#keepLeft(entries)
       const isThere = this.#fs.stat(file.path) !== undefined
       if (isThere && !file.isBroken && !this.#spare) {
-        // Ended before its first record: what is settled must not be done again when refs have moved on since.
+        // The journal ends before its first record, so that a settled write is not repeated after its refs have moved on.
         file.log.rewind()
         file.log.append(JOURNAL_END)
         await file.log.sync()
@@ -198,14 +197,14 @@ export class Journal implements Arbiter, SharedFolder {
         this.#spare = file
       } else this.#fs.remove(file.path)
     } catch (error) {
-      this.#leave(entries, error) // the disk fails: it stays for the next start, and the next write will say so
+      this.#leave(entries, error) // The disk fails. The record stays for the next start, and the next write reports the failure.
     } finally {
       this.#unsettled.delete(file)
       if (this.#spare !== file) file.close()
     }
   }
 
-  /** Where nothing else says so by now. What else says so may be a file that was renamed into their folder. */
+  /** Only if nothing else recorded the decision. A file that was renamed into the folder may have. */
   async #keepNotes(entries: readonly JournalEntry[]): Promise<void> {
     const notes = entries.flatMap((entry) => entry.decisionNotes)
     const pathOf = ({ path }: DecisionNote): string => path
@@ -215,8 +214,8 @@ export class Journal implements Arbiter, SharedFolder {
   }
 
   /**
-   * Keeps for the next start what is in place only in part, and whatever was written to a repository of which earlier records stay, too, in a
-   * file of its own. Without it the start would leave the repository as those say, and undo this.
+   * Moves records into a file of their own, for the next start: those of incomplete writes, and all later ones of the same repositories. Without
+   * the later ones, the start would set the repository back to the earlier ones.
    */
   async #keepLeft(entries: readonly JournalEntry[]): Promise<void> {
     const kept = entries.filter(
@@ -232,7 +231,7 @@ export class Journal implements Arbiter, SharedFolder {
     for (const { writes } of entries) for (const { repository } of writes) this.#left.set(repository, error)
   }
 
-  /** Finishes what a dead process decided to write. */
+  /** Completes the decided writes of a dead process. */
   readonly finishFor = async (dead: string): Promise<void> => {
     const owner = parseIdentity(dead)
     if (!owner) return
@@ -241,24 +240,22 @@ export class Journal implements Arbiter, SharedFolder {
     for (const name of names) await finishJournal(this.#fs, this.#store, `${this.#folder}/${name}`, owner)
   }
 
-  /** What journals of the store, living processes' and dead ones', have noted and not forgotten yet. */
+  /** The records in all journals of the store, of living and dead processes, that are not settled. */
   notes(): readonly string[] {
     return recordsOf(this.#fs, this.#store).flatMap(({ notes = [] }) => notes)
   }
 
-  /**
-   * Resolves once no journal of the store tells that the repository was made, and none that did can come back; see `SharedFolder.untilSettled`.
-   */
+  /** Resolves once no journal has a record that the repository was made, and none can come back; see `SharedFolder.untilSettled`. */
   async untilSettled(gitdir: string): Promise<void> {
     const repository = gitdir.slice(this.#store.length + 1)
     if (isMadeInJournal(this.#fs, this.#store, repository)) await this.#checkpointUntilSettled(repository)
-    // A journal that was removed is there again after a power cut, unless its folder was synced since.
+    // A removed journal comes back after a power cut, unless its folder was synced after the removal.
     if (this.#fs.stat(this.#folder)) await this.#fs.syncDir(this.#folder)
   }
 
   async #checkpointUntilSettled(repository: string): Promise<void> {
     await this.checkpoint()
-    // Other servers settle theirs within seconds, and so do the heirs of dead ones.
+    // Other servers settle their journals within seconds, and journals of dead servers are settled by living ones.
     const deadline = Date.now() + SETTLE_PATIENCE_MS
     for (; isMadeInJournal(this.#fs, this.#store, repository); await pause(20)) {
       // Its record stays until the next start.
@@ -273,12 +270,12 @@ export class Journal implements Arbiter, SharedFolder {
   }
 
   /**
-   * Does again what it tells of and is not settled: for a store that is back, and may have lost what was not synced when it went. To be
-   * called before anybody uses the store.
+   * Repeats the writes that are not settled. It is for a store that was missing and is back: it may have lost writes that were not synced. Call it
+   * before anybody uses the store.
    */
   async afterReturn(): Promise<void> {
     for (const file of this.#unsettled) {
-      // What was under way then ends by itself, and takes its record back if it must.
+      // Writes that were under way end by themselves, and withdraw their records if necessary.
       while (file.pending.size > 0) await pause(1)
       file.isBroken = true
       const told = decodeJournal(this.#fs.readFile(file.path) ?? Buffer.alloc(0))
@@ -286,14 +283,11 @@ export class Journal implements Arbiter, SharedFolder {
       restoreCreations(this.#fs, this.#store, thisProcess(), told)
       await redoWrites(this.#fs, this.#store, told)
     }
-    // It may be a file of a disk that is no more.
+    // It may be a file of a disk that is gone.
     this.#removeSpare()
   }
 
-  /**
-   * The same as `checkpoint`, after the last write; nothing of the journal is left in the store. Where that is gone, it stays, and the next
-   * start finds it.
-   */
+  /** Settles everything after the last write, and removes the journal. If the store is missing, the journal stays, and the next start finds it. */
   async close(): Promise<void> {
     this.#isClosing = true
     await this.checkpoint()
@@ -308,25 +302,25 @@ export class Journal implements Arbiter, SharedFolder {
   }
 }
 
-/** A file of a journal, from its beginning until nothing in it is needed any more: then it is written over, as another one. */
+/** One use of a journal file: from its first record until all its records are settled. Then the file is used again, as another JournalFile. */
 class JournalFile {
   readonly path: string
   readonly log: LogHandle
-  /** A number that no other has, of what is written to it now. */
+  /** A number that is unique to this use of the file. */
   readonly round: number
-  /** Whether its name in the folder is on the disk. */
+  /** Whether the file's name is on the disk. */
   isNamed: boolean
-  /** Bytes that were written to it. */
+  /** The number of bytes that were written to it. */
   size = 0
-  /** A write of it failed, or what it is on may be no more: it must not be written again. */
+  /** Whether a write to it failed, or its disk may be gone. Then nothing more may be written to it. */
   isBroken = false
-  /** What was written and not withdrawn … */
+  /** Records that were written and not withdrawn … */
   readonly entries = new Set<JournalEntry>()
-  /** … of these what may not be in place yet … */
+  /** … those whose refs and packs may not be in place yet … */
   readonly pending = new Set<JournalEntry>()
-  /** … and whether one is in place only in part. */
+  /** … and whether one is only partly in place. */
   hasKept = false
-  /** Whether a write has a note to leave. */
+  /** Whether a write still has to leave a note. */
   hasNotes = false
 
   constructor(path: string, log: LogHandle, round: number, isNamed: boolean) {
@@ -351,14 +345,14 @@ class JournalFile {
     this.size += bytes.length
   }
 
-  /** What was appended and could not be synced may be on the disk all the same; so is this, then. */
+  /** Bytes that were appended may be on the disk even if the sync failed. So this record may be, too. */
   takeBack(batch: readonly JournalEntry[]): void {
     this.isBroken = true
     for (const entry of batch) this.forget(entry)
     try {
       this.log.append(Buffer.concat(batch.map(encodeWithdrawal)))
     } catch {
-      // Nothing of the batch may have been appended either.
+      // Maybe no record of the batch was written.
     }
   }
 
@@ -367,7 +361,7 @@ class JournalFile {
     this.pending.delete(entry)
   }
 
-  /** Nothing is asked of it any more, and nobody must fail for it. */
+  /** Nobody waits for it any more, and its failure must not fail anything else. */
   close(): void {
     try {
       this.log.close()
@@ -377,7 +371,7 @@ class JournalFile {
   }
 }
 
-/** A record on its way through a file, until what it tells of is settled. */
+/** The state of a record in a file, until it is settled. */
 class JournalEntry implements JournalRecord, Decision {
   readonly id = ++records
   readonly at = Number(process.hrtime.bigint() / 1000n)
@@ -387,10 +381,10 @@ class JournalEntry implements JournalRecord, Decision {
   readonly decisionNotes: readonly DecisionNote[]
   readonly resolve: (decision: Decision) => void
   readonly reject: (error: unknown) => void
-  /** The file that it was written to, and its round then. */
+  /** The file, and its round, to which it was written. */
   file: JournalFile | undefined
   round = 0
-  /** What it tells of is in place only in part. */
+  /** Only a part of its refs and packs is in place. */
   isKept = false
 
   constructor(
@@ -411,13 +405,13 @@ class JournalEntry implements JournalRecord, Decision {
     this.file?.pending.delete(this)
   }
 
-  /** Into the same file, which waits for it: a later one may outlive it. */
+  /** It goes into the same file, which waits for it; a later file may be settled later. */
   async withdraw(): Promise<void> {
     try {
       this.file?.log.append(encodeWithdrawal(this))
       await this.file?.log.sync()
     } catch {
-      // The disk fails all the way; the door says that the write may be there or not.
+      // The disk fails completely. The endpoint answers that the write may or may not have happened.
     } finally {
       this.file?.forget(this)
     }

@@ -9,18 +9,18 @@ import { type GitObject, type ObjectKind, type Oid, hashObject, objectKinds } fr
 import { inflateWhole } from '../packs/pack-entry.ts'
 import { PackIndex } from '../packs/pack-index-reader.ts'
 
-/** Objects of a write that stay in memory. */
+/** Objects of a write up to this size stay in memory. */
 const MAX_WRITTEN_OBJECTS_KEPT = 2000
-/** A longer one is not: it would have to be copied, which takes as long as to read it. */
+/** A longer one does not: copying it takes as long as reading it. */
 const LONGEST_REMEMBERED = 8 * 1024 * 1024
 
-/** How often a repository that is repacked again and again is looked through for one object. */
+/** The maximum number of looks for one object while the repository is repacked again and again. */
 const ATTEMPTS = 100
 
 /**
- * Reads the objects of one repository, loose or packed, as git and we write them. Every object is checked against its
- * id before it is answered; where one copy is damaged another is looked for, and only without any does `DamagedObject`
- * tell. What a fetch, `git gc` or `git repack` did to the repository meanwhile is found without being told.
+ * Reads the objects of one repository, loose or packed, written by git or by this server. Every object is checked against its id. If a copy is
+ * damaged, another one is looked for; only if there is none, `DamagedObject` is thrown. It notices by itself what a fetch, `git gc` or `git
+ * repack` changes.
  */
 export class ObjectDatabase {
   /** The folder of the repository. */
@@ -51,9 +51,8 @@ export class ObjectDatabase {
   }
 
   /**
-   * The same for many, in the order given. Quick for those that lie in a pack in this order, which are read together; let
-   * others have their turn between a few hundred, and give the same run for all that follow one another. Once those that were read
-   * have `enough` bytes together, the others are left out.
+   * Many objects, in the given order. Objects that lie in a pack in this order are read together, which is fast. The caller should yield between a
+   * few hundred, and pass the same run for consecutive calls. Stops once the objects that were read have `enough` bytes together.
    */
   async readMany(
     oids: readonly Oid[],
@@ -81,7 +80,7 @@ export class ObjectDatabase {
     )
   }
 
-  /** Whether the repository has the object now (a look at the disk, not at what is remembered). Does not read it. */
+  /** Whether the repository has the object now. Looks at the disk, not at what is cached, and does not read the object. */
   async has(oid: Oid): Promise<boolean> {
     this.#packs.refresh()
     for (let attempt = 1; ; attempt++) {
@@ -91,11 +90,11 @@ export class ObjectDatabase {
     }
   }
 
-  /** Keeps what was just written to the disk in memory for a while: the last of it, the commit and the trees above many rows. */
+  /** Keeps newly written objects in memory for a while: the last ones, which are the commit and the trees above many rows. */
   remember(objects: readonly (GitObject & { readonly oid: Oid })[]): void {
     for (const { oid, kind, bytes } of objects.slice(-MAX_WRITTEN_OBJECTS_KEPT)) {
       if (bytes.length > LONGEST_REMEMBERED) continue
-      // a copy, because a small buffer may keep a whole pack or a piece of 8 KB in memory, of which the cache counts a part
+      // A copy, because a small buffer may keep a whole pack or an 8 KB block in memory, of which the cache counts only a part.
       const own = Buffer.from(new Uint8Array(bytes).buffer)
       this.#cache.written.set(`${this.gitdir} ${oid}`, { kind, bytes: own })
     }
@@ -117,14 +116,14 @@ export class ObjectDatabase {
   #find(oid: Oid, readPacked: UsePacked<GitObject>): GitObject | undefined {
     for (let attempt = 1; ; attempt++) {
       const damaged: DamagedCopy[] = []
-      // packed first: what git packs while we look stays loose until its pack can be listed
+      // Packed objects first: an object that git packs meanwhile stays loose until its pack can be listed.
       const object = this.#findPacked(oid, damaged, readPacked) ?? this.#readLoose(oid, damaged)
       if (object) return object
       if (!this.#lookAgain(oid, damaged, attempt)) return undefined
     }
   }
 
-  /** Nothing was found: true if another look may help, false if it is absent; refuses if it may lie in what is damaged. */
+  /** Called if nothing was found. True if another look may help, false if the object is absent. Refuses if the object may be in a damaged place. */
   #lookAgain(what: string, damaged: readonly DamagedCopy[], attempt: number): boolean {
     if (attempt < ATTEMPTS && this.#packs.refresh()) return true
     if (damaged.length > 0) throw new DamagedObject(this.gitdir, what, damaged)
@@ -158,7 +157,7 @@ export class ObjectDatabase {
     return undefined
   }
 
-  /** A pack that is gone is forgotten, one that is damaged is noted; any other error is not ours to judge. */
+  /** Forgets a pack that is gone, notes one that is damaged, and throws any other error. */
   #setAside(listed: ListedPack, pack: PackReader | undefined, error: unknown, damaged: DamagedCopy[]): void {
     if (error instanceof PackGone) this.#packs.drop(listed)
     else if (error instanceof CorruptObject) {
@@ -169,7 +168,7 @@ export class ObjectDatabase {
   /** The ids with this prefix; not complete if a pack was gone or unreadable. */
   #collect(hexPrefix: string, damaged: DamagedCopy[]): { oids: ReadonlySet<Oid>; complete: boolean } {
     const oids = new Set(this.#loose.startingWith(hexPrefix))
-    this.#packs.refresh() // after the loose ones: what git packs meanwhile is in one or the other
+    this.#packs.refresh() // After the loose objects, because git may pack one meanwhile: then it is in one of the two places.
     let complete = true
     for (const listed of this.#packs.packs) {
       try {
@@ -225,7 +224,7 @@ class LooseObjects {
     return { kind, bytes }
   }
 
-  /** The loose objects whose ids start with these hex digits (at least two), in no order. */
+  /** The loose objects whose ids start with these hex digits (at least two), in any order. */
   startingWith(hexPrefix: string): Oid[] {
     const folder = hexPrefix.slice(0, 2)
     const rest = hexPrefix.slice(2)
@@ -237,12 +236,12 @@ class LooseObjects {
 }
 
 /**
- * A folder that changed no longer than this (milliseconds) before it was listed may have changed again without its time
- * showing it: file systems keep times as coarsely as two seconds.
+ * A folder that changed less than this many milliseconds before it was listed may have changed again without a new time: some file systems keep
+ * times in steps of two seconds.
  */
 const RACY = 2100
 
-/** One pack of a repository, by the names of its files. */
+/** One pack of a repository, with the names of its files. */
 interface ListedPack {
   readonly name: string
   readonly packPath: string
@@ -264,7 +263,7 @@ class PackDirectory {
     this.#folder = `${gitdir}/objects/pack`
   }
 
-  /** The packs known so far, the one that helped last in front; listed once before anything is looked for elsewhere. */
+  /** The known packs, the last useful one first. The folder is listed once before anything is looked for elsewhere. */
   get packs(): readonly ListedPack[] {
     if (this.#listedAt === 0) this.refresh()
     return this.#packs
@@ -298,14 +297,14 @@ class PackDirectory {
     return pack
   }
 
-  /** Looks into this pack first from now on. */
+  /** Starts the next look with this pack. */
   moveToFront(listed: ListedPack): void {
     this.#cache.packs.get(listed.indexPath)
     if (this.#packs[0] === listed) return
     this.#packs = [listed, ...this.#packs.filter((pack) => pack !== listed)]
   }
 
-  /** Forgets a pack that is gone, and that the folder was ever listed. */
+  /** Forgets a pack that is gone, and lists the folder again next time. */
   drop(listed: ListedPack): void {
     this.#packs = this.#packs.filter((pack) => pack !== listed)
     this.#modified = undefined
@@ -315,7 +314,7 @@ class PackDirectory {
     this.#cache.handles.delete(listed.packPath)
   }
 
-  /** What was written last is most often asked for. */
+  /** The newest pack first, because new objects are read most often. */
   #newestFirst(packs: ListedPack[]): readonly ListedPack[] {
     if (packs.length < 2) return packs
     return packs

@@ -16,7 +16,7 @@ export interface GitObject {
   readonly bytes: Buffer
 }
 
-/** How many bytes an object takes in a cache, roughly. */
+/** Roughly the number of bytes that an object takes in a cache. */
 export function heldBytes({ bytes }: GitObject): number {
   return bytes.length + CACHE_ENTRY
 }
@@ -43,7 +43,7 @@ export interface TreeEntry {
  * empty, `.`, `..`, whatever a file system may take for `.git`, names with `/` or NUL, and a name given twice.
  */
 export function encodeTree(entries: readonly TreeEntry[]): Buffer {
-  // Each byte is one character here. By what git sorts by: the name, and that of a folder with a slash behind it.
+  // The string has one character for each byte. Git sorts by the name, and adds a slash to the name of a folder.
   const rows = new Map<string, string>()
   for (const { mode, name, oid, rawName = Buffer.from(name) } of entries) {
     if (isRefusedName(name)) throw badFileName(name)
@@ -122,7 +122,7 @@ export interface Commit {
   readonly parents: readonly Oid[]
   readonly author: Ident
   readonly committer: Ident
-  /** Everything after the headers, exactly: git's own messages end with a newline. */
+  /** Everything after the headers, unchanged: git's own messages end with a newline. */
   readonly message: string
   /** Headers after the committer in their order (encoding, gpgsig, mergetag …); absent when there are none. */
   readonly headers?: readonly ObjectHeader[]
@@ -162,11 +162,11 @@ export function parseCommit(bytes: Buffer): Commit {
 }
 
 /**
- * The first parent that a commit object names, undefined for a root. All a walk through a long history needs of each
- * commit, at a tenth of what `parseCommit` costs. The bytes must be a sound commit's, as `ObjectDatabase` answers them.
+ * The first parent in the bytes of a commit object; undefined for a root. A walk through a long history needs nothing else of a commit, and this
+ * takes a tenth of the time of `parseCommit`. The bytes must be a valid commit, as `ObjectDatabase` answers them.
  */
 export function firstParent(commit: Buffer): Oid | undefined {
-  // Next is "parent" or "author". Not cut out of its line, or whoever keeps the id would keep all of that.
+  // The next line begins with "parent" or "author". The id is copied, because a slice would keep the whole line's buffer in memory.
   if (commit[PARENT_LINE] !== P) return undefined
   return commit.toString('latin1', PARENT_LINE + KEY, PARENT_LINE + KEY + 40)
 }
@@ -179,10 +179,10 @@ const P = 0x70
 /** What an annotated tag object says. */
 export interface Tag {
   readonly object: Oid
-  /** The kind of `object`. A tag may name another tag: peel until it does not. */
+  /** The kind of `object`. A tag may name another tag: follow the tags until it is another kind. */
   readonly kind: ObjectKind
   readonly tag: string
-  /** Absent in tags that very old git made. */
+  /** Missing in tags that very old git made. */
   readonly tagger?: Ident
   readonly message: string
 }
@@ -207,7 +207,7 @@ export function parseTag(bytes: Buffer): Tag {
 export interface Ident {
   readonly name: string
   readonly email: string
-  /** Of a signature that was read always within the calendar, see `LATEST_SECONDS`. */
+  /** In a signature that was read, never later than `LATEST_SECONDS`. */
   readonly seconds: number
   /** Offset from UTC as git writes it, `+0000`; it changes how the time is shown, never which time it is. */
   readonly timezone: string
@@ -262,8 +262,8 @@ function badPart(loc: readonly string[], text: string): Refusal {
 }
 
 /**
- * What is wrong with the dates of author and committer in the bytes of a commit; undefined if a calendar has both, which is from 1970 to
- * 9999. `git fsck --strict` takes any number of seconds.
+ * The problem with the dates of author and committer in the bytes of a commit; undefined if both are from 1970 to 9999. `git fsck --strict`
+ * accepts any number of seconds.
  */
 export function dateProblem(commit: Buffer): string | undefined {
   const { headers } = parseHeaders(commit)
@@ -306,7 +306,7 @@ export function parseHeaders(bytes: Buffer): { headers: readonly ObjectHeader[];
   return { headers, message: text.slice(end + 1) }
 }
 
-/** The object id that header number `index` must hold; without it the object is nothing that git would read either. */
+/** The object id in header number `index`. Without it, git could not read the object either. */
 export function requiredOid(headers: readonly ObjectHeader[], index: number, key: string): string {
   const header = headers[index]
   if (header?.key === key && /^[0-9a-f]{40}$/.test(header.value)) return header.value

@@ -19,14 +19,14 @@ export interface EncodedPack {
   readonly index: Buffer
 }
 
-/** What is encoded here lies in memory whole, and offsets from here on would stand in another table of the index. */
+/** A pack is encoded in memory. Offsets from here on would need another table of the index. */
 const LARGEST_PACK = 0x7fffffff
 
-/** So many objects, or so many bytes of them, are not encoded in memory and in one go. */
+/** More objects, or more bytes, than this are not encoded in memory at once. */
 const MANY_OBJECTS = 2000
 const MANY_BYTES = 1024 * 1024
 
-/** Whether objects are too many, or too large, for `encodePack`. */
+/** Whether these are too many objects, or too many bytes, for `encodePack`. */
 export function areMany(objects: readonly PackableObject[]): boolean {
   const size = objects.reduce((sum, { bytes }) => sum + bytes.length, 0)
   return objects.length >= MANY_OBJECTS || size >= MANY_BYTES
@@ -59,14 +59,14 @@ function sealPack(entries: ReadonlyMap<Oid, Buffer>): EncodedPack {
   return { name, pack: Buffer.concat([body, checksum]), index: encodeIndex(placed, checksum) }
 }
 
-/** The first 12 bytes of a pack of version 2 with so many objects. */
+/** The first 12 bytes of a pack of version 2 with this number of objects. */
 export function packHeader(count: number): Buffer {
   const header = Buffer.from('PACK\0\0\0\x02\0\0\0\0', 'latin1')
   header.writeUInt32BE(count, 8)
   return header
 }
 
-/** What is longer than this is better deflated in another thread: a megabyte takes some 20 ms. */
+/** Longer data is deflated in another thread: a megabyte takes about 20 ms. */
 export const LONG = 256 * 1024
 
 /** An object's entry in a pack, not as a delta. `stream` holds the bytes as a zlib stream. */
@@ -75,7 +75,7 @@ export function encodeEntry(
   bytes: Uint8Array,
   stream: Buffer = deflateSync(bytes, deflateOptions(bytes.length)),
 ): Buffer {
-  // Four bits of size beside the kind, then seven bits a byte, the lowest first.
+  // Four bits of the size stand beside the kind, then seven bits in each byte, the lowest first.
   const header = [((objectKinds.indexOf(kind) + 1) << 4) | (bytes.length & 15)]
   for (let rest = Math.floor(bytes.length / 16); rest > 0; rest = Math.floor(rest / 128)) {
     header[header.length - 1]! |= 128 // the last one so far
@@ -167,33 +167,33 @@ export function joinPacks(packs: readonly JoinablePack[]): EncodedPack | undefin
   return sealPack(joined)
 }
 
-/** The threads of a process number what they stage each by itself. */
+/** Numbers the packs that the threads of this process stage. */
 const self = `${identityName(thisProcess())}.${threadId}`
 let staged = 0
 
 /**
- * A pack under temporary names that git ignores (and its gc removes), until it is published. Its maker writes both files, or gives
+ * A pack under a temporary name, until it is published. Git ignores such names, and its gc removes them. The caller writes both files, or passes
  * their bytes.
  */
 export class StagedPack {
   /** `pack-<checksum>`; known once the pack is complete. */
   name: string
-  /** What is in no file yet, where it is small: a journal has to keep it, since it is not synced. */
+  /** The bytes of a small pack that is not in a file yet. They have to go into a journal, because they are not synced. */
   readonly bytes: EncodedPack | undefined
   readonly packPath: string
   readonly indexPath: string
   readonly #fs: Fs
   readonly #folder: string
   readonly #keepPath: string
-  /** Whether there is a `.keep` to be published with it … */
+  /** Whether a `.keep` is to be published with it … */
   #hasKeep = false
-  /** … and whether that is under its own name, and ours. */
+  /** … and whether the published `.keep` is ours. */
   #isKept = false
   #isPublished = false
 
   constructor(fs: Fs, gitdir: string, bytes?: EncodedPack) {
     const folder = `${gitdir}/objects/pack`
-    // A copy may have left empty folders out, and git makes this one, too.
+    // A copy of the store may lack empty folders. Git makes this one, too.
     if (!fs.stat(folder)) fs.makeDir(folder)
     const temporary = `${folder}/tmp_${self}.${++staged}`
     this.name = bytes?.name ?? ''
@@ -210,7 +210,7 @@ export class StagedPack {
     return this.#isPublished ? `${this.#folder}/${this.name}.pack` : this.packPath
   }
 
-  /** Writes the bytes it was given, not synced. */
+  /** Writes the given bytes, without a sync. */
   write(): void {
     if (!this.bytes) return
     this.#fs.create(this.packPath, this.bytes.pack)
@@ -218,25 +218,25 @@ export class StagedPack {
   }
 
   /**
-   * Writes a `.keep`, which tells a `git repack -ad` that runs just now to leave the pack alone although no ref needs it yet
-   * (git-index-pack(1)). Synced like the pack: empty after a power cut, it would be nobody's, and nobody would ever remove it.
+   * Writes a `.keep`. It tells a running `git repack -ad` to leave the pack, although no ref needs it yet (git-index-pack(1)). It is synced like
+   * the pack: if it were empty after a power cut, nobody would know its owner, and nobody would remove it.
    */
   async keep(): Promise<void> {
     await this.#fs.createSynced(this.#keepPath, Buffer.from(`${self}\n`))
     this.#hasKeep = true
   }
 
-  /** Gives pack and index their names. May be called again, where the write is worked out anew. */
+  /** Gives pack and index their final names. Call it again if the write is worked out anew. */
   publish(): void {
     if (this.#isPublished) return
     if (this.#hasKeep) this.#publishKeep()
-    // The pack before its index: a pack without an index is invisible, an index without a pack is damage.
+    // The pack before its index: git ignores a pack without an index, but reports an index without a pack as damage.
     this.#fs.rename(this.packPath, `${this.#folder}/${this.name}.pack`)
     this.#fs.rename(this.indexPath, `${this.#folder}/${this.name}.idx`)
     this.#isPublished = true
   }
 
-  /** A pack that somebody keeps already stays theirs to release. */
+  /** If another process keeps the pack already, the `.keep` is its own to remove. */
   #publishKeep(): void {
     const keep = `${this.#folder}/${this.name}.keep`
     this.#isKept = !this.#fs.stat(keep)
@@ -244,28 +244,28 @@ export class StagedPack {
     else this.#fs.remove(this.#keepPath)
   }
 
-  /** Resolves when the names are on the disk, and those of the folders above, which may be new as well. */
+  /** Resolves when the names are on the disk, and the names of the folders above, which may be new. */
   syncNames(): Promise<void> {
     return this.#fs.syncAll([this.#folder, ...namesAbovePacks(dirname(dirname(this.#folder)))])
   }
 
-  /** The refs that need the pack have moved: removes the `.keep`. */
+  /** Removes the `.keep` after the refs that need the pack have moved. */
   release(): void {
     try {
       if (this.#isKept) this.#fs.remove(`${this.#folder}/${this.name}.keep`)
     } catch {
-      // The refs have moved: that must not look like a failure. A start sweeps what stays.
+      // The refs have moved, so a failure here must not look like a failed write. The next start removes what stays.
     }
   }
 
-  /** Forgets the pack; what was published stays as objects that nothing needs. */
+  /** Forgets the pack. A published one stays, with objects that nothing needs. */
   discard(): void {
     for (const path of [this.packPath, this.indexPath, this.#keepPath]) this.#fs.remove(path)
     this.release()
   }
 }
 
-/** Stages a pack on the disk, for refs that do not need it yet. */
+/** Writes a pack under a temporary name, for refs that do not need it yet. */
 export async function stageSynced(fs: Fs, gitdir: string, pack: EncodedPack): Promise<StagedPack> {
   const large = new StagedPack(fs, gitdir)
   large.name = pack.name
@@ -278,7 +278,7 @@ export async function stageSynced(fs: Fs, gitdir: string, pack: EncodedPack): Pr
   return large
 }
 
-/** Puts a pack in its place that refs need already; its bytes are on the disk when it resolves. */
+/** Publishes a pack that refs need already; its bytes are on the disk when it resolves. */
 export async function placeSynced(fs: Fs, gitdir: string, pack: EncodedPack): Promise<void> {
   const placed = new StagedPack(fs, gitdir, pack)
   try {
@@ -300,12 +300,12 @@ export async function settleAll(promises: readonly Promise<unknown>[]): Promise<
   await Promise.all(promises)
 }
 
-/** The folders that hold the name of a repository's folder of packs, and those above up to the repository's own. */
+/** The folder of a repository's packs, and the folders above it up to the repository's own. */
 export function namesAbovePacks(gitdir: string): string[] {
   return [`${gitdir}/objects`, gitdir, dirname(gitdir)]
 }
 
-/** Removes what dead processes of this host staged and never published, and the `.keep` of what they did publish. */
+/** Removes the packs that dead processes of this host staged and did not publish, and each `.keep` of the packs that they did publish. */
 export function sweepStagedPacks(fs: Fs, gitdir: string): void {
   for (const name of fs.readDir(`${gitdir}/objects/pack`) ?? []) {
     const path = `${gitdir}/objects/pack/${name}`

@@ -3,13 +3,13 @@ import type { FileStat, Fs } from '../../storage/files.ts'
 import type { Oid } from '../objects/object.ts'
 import { readEpoch } from '../../base/scheduling.ts'
 
-/** The folders of refs that a snapshot covers; refs elsewhere (remotes, deeper names) are left alone. */
+/** The folders of refs in a snapshot. Refs elsewhere (remotes, deeper names) are ignored. */
 export const REF_FOLDERS = ['refs/heads', 'refs/tags', 'refs/meta', 'refs/environments'] as const
 
-/** The folder of refs that are asked for by name, and so seldom that a look does not pay for them. */
+/** The folder of refs that are read one by one, and too seldom to be in a snapshot. */
 export const NOTES_FOLDER = 'refs/notes'
 
-/** What the refs of a repository were at one moment. The same object is answered as long as nothing changed. */
+/** The refs of a repository at one moment. It is the same object until something changes. */
 export interface RefSnapshot {
   /** Full ref names (`refs/heads/main`) to object ids. */
   readonly refs: ReadonlyMap<string, Oid>
@@ -18,32 +18,29 @@ export interface RefSnapshot {
 }
 
 /**
- * Reads the refs of one bare repository, loose and packed, and notices by folder times what changed since the last look:
- * git, other servers and we ourselves move a ref by creating a lock beside it and renaming it, which always touches the
- * folder. (gitrepository-layout(5), git-pack-refs(1).)
+ * Reads the refs of one bare repository, loose and packed. It tells by the times of folders whether something changed since the last look: git,
+ * other servers and this one move a ref by creating a lock beside it and renaming it, which always changes the folder's time
+ * (gitrepository-layout(5), git-pack-refs(1)).
  */
 export class RefReader {
   readonly #fs: Fs
   readonly #gitdir: string
-  /** What was seen of each of the ref folders; undefined for one that was not there. */
+  /** The last look at each folder of refs; undefined for a missing folder. */
   #loose: readonly (Seen<ReadonlyMap<string, Oid>> | undefined)[] = []
-  /** `refs` itself, which tells of folders that come and go. */
+  /** `refs` itself: its time changes when one of the folders comes or goes. */
   #folders: Stamp | undefined
   #top: Seen<TopFiles> | undefined
   #snapshot: RefSnapshot | undefined
   #turn: number | undefined
 
-  /** With what another reader saved, it looks only at what has changed since. */
+  /** With the saved state of another reader, it looks only at what has changed since. */
   constructor(fs: Fs, gitdir: string, saved?: SavedRefs) {
     this.#fs = fs
     this.#gitdir = gitdir
     if (saved) this.#restore(saved)
   }
 
-  /**
-   * What is seen of the refs now, for another reader to begin with; undefined while they were moved so recently that another move could
-   * bear the same times.
-   */
+  /** The current state, for another reader to begin with; undefined if the refs moved so recently that another move could have the same times. */
   save(): SavedRefs | undefined {
     this.snapshot()
     const top = this.#top
@@ -68,7 +65,7 @@ export class RefReader {
     this.#snapshot = this.#merge(undefined)
   }
 
-  /** The refs as they are now, looked at once for all requests that came in together (see readEpoch). */
+  /** The current refs. Requests that came in together share one look (see readEpoch). */
   shared(): RefSnapshot {
     const turn = readEpoch()
     if (this.#snapshot && this.#turn === turn) return this.#snapshot
@@ -77,9 +74,9 @@ export class RefReader {
     return snapshot
   }
 
-  /** The refs as they are now; costs one stat a folder that is there when nothing changed. Refuses a damaged ref file by name. */
+  /** The current refs. If nothing changed, it costs one stat for each existing folder. Refuses a damaged ref file by its name. */
   snapshot(): RefSnapshot {
-    // Loose before packed: `git pack-refs` writes the packed file before it removes a loose one, so nothing is missed.
+    // Loose refs before packed ones: `git pack-refs` writes the packed file before it removes a loose one, so nothing is missed.
     const folders = stampOf(this.#fs.stat(`${this.#gitdir}/refs`))
     const areSame = this.#folders !== undefined && isSame(this.#folders, folders)
     const loose = REF_FOLDERS.map((folder, number) => {
@@ -97,7 +94,7 @@ export class RefReader {
     return this.#snapshot
   }
 
-  /** One ref as it is now, looked at afresh. */
+  /** The current value of one ref, from the disk. */
   current(ref: string): Oid | undefined {
     // Loose before packed, as above.
     const loose = this.#readLoose(refPath(this.#gitdir, ref))
@@ -106,7 +103,7 @@ export class RefReader {
     return packed.get(ref) ?? packedNotes.get(ref)
   }
 
-  /** The refs after these moves of ours, without a look: what others moved meanwhile shows with the next one. */
+  /** The refs after these moves by this process, without a look at the disk. The next look shows moves by others. */
   apply(moves: Iterable<{ readonly ref: string; readonly target: string | undefined }>): void {
     const { refs, head } = this.#snapshot ?? this.snapshot()
     const moved = new Map(refs)
@@ -119,7 +116,7 @@ export class RefReader {
     this.#snapshot = { refs: moved, head: movedHead }
   }
 
-  /** The snapshot that was looked at or applied last. */
+  /** The snapshot of the last look or the last own move. */
   get latest(): RefSnapshot {
     return this.#snapshot ?? this.snapshot()
   }
@@ -136,7 +133,7 @@ export class RefReader {
   #merge(previous: RefSnapshot | undefined): RefSnapshot {
     const packed = this.#top?.value.packed ?? NO_REFS
     const head = this.#top?.value.head
-    // Of very many repositories most have packed refs only, and need no second map of them.
+    // In a store with very many repositories, most have only packed refs, and need no second map.
     let loose: Map<string, Oid> | undefined
     for (const seen of this.#loose)
       for (const [name, oid] of seen?.value ?? []) (loose ??= new Map(packed)).set(name, oid)
@@ -162,7 +159,7 @@ export class RefReader {
     return refs
   }
 
-  /** Undefined for what is no ref of ours: a folder of deeper names, a symbolic ref, a file that vanished meanwhile. */
+  /** Undefined for something else than a ref of a snapshot: a folder of deeper names, a symbolic ref, a file that has just vanished. */
   #readLoose(path: string): Oid | undefined {
     const text = this.#fs.readFile(path)?.toString('utf8')
     if (text === undefined || text.startsWith('ref:')) return undefined
@@ -190,9 +187,9 @@ export class RefReader {
   }
 }
 
-/** What a reader has seen, as JSON has it. */
+/** The saved state of a reader, as JSON. */
 export interface SavedRefs {
-  /** What `repositoryStamps` answers as long as nothing changes. */
+  /** The same text as long as `repositoryStamps` answers it. */
   readonly stamps: string
   readonly head: string | null
   readonly packed: readonly (readonly [name: string, oid: Oid])[]
@@ -201,14 +198,14 @@ export interface SavedRefs {
   readonly loose: readonly (readonly (readonly [name: string, oid: Oid])[])[]
 }
 
-/** What the repository's own folder holds of refs. */
+/** The parts of the state that lie in the repository's own folder. */
 interface TopFiles {
   readonly packed: ReadonlyMap<string, Oid>
   readonly packedNotes: ReadonlyMap<string, Oid>
   readonly head: string | undefined
 }
 
-/** A value read from the disk, with the folder's time at the moment before it was read. */
+/** A value from the disk, with the folder's time just before it was read. */
 interface Seen<T> {
   readonly stamp: Stamp
   readonly value: T
@@ -237,14 +234,14 @@ function damagedRef(path: string): Refusal {
   )
 }
 
-/** The folders in which refs that we know are locked, of those whose names are in `refs`. */
+/** The folders with locked refs, of the folders of refs that are known. */
 export function lockFolders(names: readonly string[]): string[] {
   return [...REF_FOLDERS, NOTES_FOLDER].filter((folder) => names.includes(folder.slice('refs/'.length)))
 }
 
 /**
- * The times and inodes of the folders that any move of a ref touches, and of those that packs and alternates lie in; undefined while
- * another change could bear the same.
+ * The times and inodes of all folders that change when a ref moves, and of those with packs and alternates; undefined if another change could have
+ * the same times.
  */
 export function repositoryStamps(fs: Fs, gitdir: string): string | undefined {
   const folders = ['refs', ...REF_FOLDERS].map((folder) => `${gitdir}/${folder}`)
@@ -253,8 +250,8 @@ export function repositoryStamps(fs: Fs, gitdir: string): string | undefined {
 }
 
 /**
- * Whether its refs have not moved since `repositoryStamps` answered this. As with a second look of a reader, folders of refs that were not
- * there are not looked for as long as none came.
+ * Whether the refs are unchanged since `repositoryStamps` answered this. Like a reader's second look, it does not look for missing folders of refs
+ * until one is made.
  */
 export function areRefsAt(fs: Fs, gitdir: string, stamps: string): boolean {
   const [folders, ...seen] = stamps.split(' ').map(stampIn)
@@ -275,10 +272,10 @@ export interface Stamp {
   readonly settled: boolean
 }
 
-/** Coarser than any kernel's time stamps (1 to 10 ms); a folder younger than this is read again. */
+/** Longer than the steps of any kernel's time stamps (1 to 10 ms); a folder that changed more recently is read again. */
 const TICK = 25
 
-/** Of a folder that is not there. */
+/** The stamp of a missing folder. */
 export const ABSENT: Stamp = { modified: 0, inode: 0, settled: true }
 
 /** The stamp of a folder that was looked at just now. */
@@ -287,26 +284,26 @@ export function stampOf(stat: FileStat | undefined): Stamp {
   return { modified: stat.modified, inode: stat.inode, settled: Date.now() - stat.modified > TICK }
 }
 
-/** Stamps as text; undefined where one is not settled. */
+/** Stamps as text; undefined if one of them is too recent. */
 export function stampsText(stamps: readonly (Stamp | undefined)[]): string | undefined {
   if (stamps.some((stamp) => stamp?.settled === false)) return undefined
   return stamps.map((it) => (it && it !== ABSENT ? `${it.modified}/${it.inode}` : '-')).join(' ')
 }
 
-/** A stamp of such a text; undefined where it is of nothing. */
+/** A stamp from such a text; undefined for a missing folder. */
 export function stampIn(text: string): Stamp | undefined {
   const [modified, inode] = text.split('/').map(Number)
   return modified === undefined || inode === undefined ? undefined : { modified, inode, settled: true }
 }
 
-/** Whether nothing has changed in between. */
+/** Whether nothing has changed between two stamps. */
 export function isSame(seen: Stamp, now: Stamp): boolean {
   return seen.settled && seen.modified === now.modified && seen.inode === now.inode
 }
 
 /**
- * Whether git lets a ref have this full name: `HEAD`, or a name below `refs/` by the rules of git-check-ref-format(1). None of these
- * leads out of the repository's folder or is the name of a lock.
+ * Whether git accepts this full name of a ref: `HEAD`, or a name below `refs/` by the rules of git-check-ref-format(1). Such a name never leads
+ * out of the repository's folder, and never is the name of a lock.
  */
 export function isRefName(name: string): boolean {
   return name === 'HEAD' || (name.startsWith('refs/') && !NO_REF_NAME.test(name))
@@ -314,22 +311,22 @@ export function isRefName(name: string): boolean {
 
 const NO_REF_NAME = /[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|\/\.|\.lock(?:\/|$)|[/.]$/
 
-/** Whether a ref can hold this: an object id, or for HEAD the name of a branch as well. */
+/** Whether a ref can have this value: an object id, or for HEAD also the name of a branch. */
 export function isRefTarget(ref: string, target: string): boolean {
   if (ref === 'HEAD' && target.startsWith('ref: ')) return isRefName(target.slice('ref: '.length))
   return /^[0-9a-f]{40}$/.test(target)
 }
 
 /**
- * The file of a ref. Whoever makes a path of a ref's name makes it here: what git lets no ref be called is refused with
- * `damaged_repository`, wherever it came from, so that no text that somebody sent can name another file.
+ * The path of a ref's file. Every path of a ref is made here: a name that git does not accept is refused with `damaged_repository`, so that no
+ * text from outside can name another file.
  */
 export function refPath(gitdir: string, ref: string): string {
   if (!isRefName(ref)) throw badName(ref)
   return `${gitdir}/${ref}`
 }
 
-/** Refuses a ref that cannot be, or that cannot hold this, with `damaged_repository`. To be asked before it is written. */
+/** Refuses an impossible ref, or an impossible value, with `damaged_repository`. Call it before the ref is written. */
 export function assertRef(ref: string, target: string): void {
   if (!isRefName(ref)) throw badName(ref)
   if (!isRefTarget(ref, target))

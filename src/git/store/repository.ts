@@ -21,14 +21,14 @@ import type { Transaction, TransactionJob, Trial } from '../transactions/transac
 import { type Drafted, commitDrafts } from '../transactions/write-path.ts'
 import { makeFolderIn, unlessGone } from '../trash/gone.ts'
 
-/** The jobs of a batch share one pack and one move of their refs. */
+/** All jobs of a batch share one pack and one move of their refs. */
 const MAX_JOBS_PER_BATCH = 64
 
 /**
- * One bare git repository: the whole of what the rooms above know of git's disk. Reads see what any git did to it. Writes go by git's own
- * locks, and through one queue: jobs take turns; those that wait together are worked out one after the other, each on top of the last, and
- * reach the disk together: objects as one pack, then the refs. A job that throws stores nothing and disturbs no other. Where the database
- * that decides is away, all who wait are refused with the first one: each of them would wait as long as it did.
+ * One bare git repository. The rooms above reach the disk of git only through it. Reads see the changes of any git process. Writes use git's own
+ * locks, and one queue: those that wait together are worked out one after the other, each on top of the last, and reach the disk together, objects
+ * as one pack, then the refs. A job that throws stores nothing and does not affect the others. If the deciding database is away, all waiting jobs
+ * are refused with the first one, because each of them would wait as long.
  */
 export class Repository {
   readonly fs: Fs
@@ -36,12 +36,12 @@ export class Repository {
   readonly objects: ObjectDatabase
   readonly refs: RefReader
   readonly arbiter: Arbiter
-  /** Made when it is asked for: of very many repositories most are only listed. */
+  /** Made on first use: in a store with very many repositories most are only listed. */
   #history: History | undefined
   #queue: (Entry | ExclusiveJob)[] = []
   #isWriting = false
 
-  /** `saved` is what `refs.save` of another object for the same repository answered. */
+  /** `saved` is the result of `refs.save` of another object for the same repository. */
   constructor(fs: Fs, path: string, packs: PackCache, arbiter: Arbiter, saved?: SavedRefs) {
     this.fs = fs
     this.path = path
@@ -54,12 +54,12 @@ export class Repository {
     return (this.#history ??= new History(this.fs, this.path, this.objects))
   }
 
-  /** Runs a write, and resolves with what the job answers once everything it stored is on the disk. */
+  /** Runs a write. Resolves with the result of the job once everything it stored is on the disk. */
   transact<T>(job: TransactionJob<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const settle = (result: unknown): void => {
         counts.writes++
-        resolve(result as T) // the queue holds jobs of every result type; this is what its own job answered
+        resolve(result as T) // The queue holds jobs with results of any type; this is the result of its own job.
       }
       this.#enqueue({ job, resolve: settle, reject })
     })
@@ -89,7 +89,7 @@ export class Repository {
       const taken = this.#queue.splice(0, Math.max(batch.length, 1))
       counts.waitingWrites -= taken.length
       if (batch.length === 0)
-        await this.#runAlone(taken[0] as ExclusiveJob) // the first one is no entry
+        await this.#runAlone(taken[0] as ExclusiveJob) // The first one is not an entry of a job.
       else await this.#runTogether(batch).catch((error: unknown) => this.#refuse(batch, [], error))
     }
     this.#isWriting = false
@@ -105,8 +105,8 @@ export class Repository {
   }
 
   /**
-   * Works out the jobs of a batch, each on top of those before it, and stores them as one write. What the first one drafts is the batch's draft;
-   * that of a job that throws is dropped. Puts back in the queue the jobs that have to wait for the next batch.
+   * Works out the jobs of a batch, each on top of those before it, and stores them as one write. The first draft becomes the draft of the batch; a
+   * job that throws loses its draft. Jobs that have to wait for the next batch go back into the queue.
    */
   async #runTogether(batch: Entry[]): Promise<void> {
     for (let attempt = 1; ; attempt++) {
@@ -123,7 +123,7 @@ export class Repository {
           } catch (error) {
             outcomes.push(() => reject(unlessGone(error, this.fs, this.path)))
           }
-          // What lies in a staged pack can be read once it is published, so nothing is worked out on top of it before.
+          // A staged pack can be read only after it is published, so no job is worked out on top of it before that.
           if (draft && draft.packs.size > 0) this.#putBack(batch.splice(outcomes.length))
         }
         if (draft) await commitDrafts(this.arbiter, [{ repository: this, draft }])
@@ -142,10 +142,10 @@ export class Repository {
     counts.waitingWrites += entries.length
   }
 
-  /** Refuses a batch that cannot be stored together; `next` are others that have left the queue already. */
+  /** Fails the jobs of a batch that cannot be stored together; `next` are others that have left the queue already. */
   async #refuse(batch: Entry[], next: Entry[], error: unknown): Promise<void> {
     if (batch.length > 1 && error instanceof Refusal && error.code === 'slug_taken') {
-      // One of them asked for a ref that cannot be; on their own, the others go through.
+      // One job has moved a ref to an impossible name or value. On their own, the others succeed.
       for (let entry = batch.shift(); entry; entry = batch.shift()) {
         const alone = [entry]
         await this.#runTogether(alone).catch((its: unknown) => this.#refuse(alone, batch, its))
@@ -156,53 +156,53 @@ export class Repository {
     }
   }
 
-  /** Refuses all who wait where it took seconds to find that nothing can be decided. */
+  /** Refuses all waiting jobs if it took seconds to find that nothing can be decided. */
   #refuseBehind(error: unknown, next: Entry[]): void {
     if (!(error instanceof DatabaseAway)) return
     counts.waitingWrites -= this.#queue.length
     for (const { reject } of [...next.splice(0), ...this.#queue.splice(0)]) reject(error.behind())
   }
 
-  /** What is stored now, to work a write out on; looked at afresh if an earlier look turned out to be too old. */
+  /** The stored state, as the base of a write. Reads it again if an earlier read turned out to be too old. */
   draft(isFirst: boolean): Draft {
-    // Seen in this turn is good enough to begin with: under the locks everything is compared afresh.
+    // A read of this turn is good enough as a base: everything is compared again under the locks.
     return new Draft(this, (isFirst ? this.refs.shared() : this.refs.snapshot()).refs)
   }
 
   /**
-   * What a write would see and do now, for work that is to hold up no other write. `isFirst` is false where it was tried before and the
-   * refs had moved on.
+   * The state that a write would see, for work that must not block other writes. `isFirst` is false after a first try during which the refs moved
+   * on.
    */
   trial(isFirst = true): Trial {
     return new TrialDraft(this, (isFirst ? this.refs.shared() : this.refs.snapshot()).refs)
   }
 
-  /** A pack to be written in this repository, for a write to adopt. */
+  /** A pack that is written in this repository and adopted by a later write. */
   packBuilder(): StreamingPackWriter {
-    // The sign that a server wrote here: what a dead one leaves is looked for at the next start.
+    // Marks that a server wrote here. The next start looks there for unfinished work of dead servers.
     makeFolderIn(this.fs, this.path, 'locks')
     return new StreamingPackWriter(this.fs, this.path)
   }
 
-  /** Makes one file of all refs, for who has just made very many; see packRefs. */
+  /** Packs all refs into one file, after very many were made; see packRefs. */
   packRefs(): Promise<void> {
     return packRefs(this.fs, this.path)
   }
 
-  /** Receives the pack of a push, if it brings one; see IncomingObjects. */
+  /** Receives the pack of a push, if there is one; see IncomingObjects. */
   receive(pack: PackStream | undefined): Promise<IncomingObjects> {
     return IncomingObjects.receive(this.fs, this.path, this.objects, pack)
   }
 
   /**
-   * Whether a server ever wrote to it here; if not, nobody can have left a write unfinished. `locks` says so; where a power cut took
-   * that, a folder of loose refs.
+   * Whether a server ever wrote here. If not, there is no unfinished write. The file `locks` says so; if a power cut removed it, a folder of loose
+   * refs does.
    */
   wasWritten(): boolean {
     return ['locks', ...REF_FOLDERS].some((name) => this.fs.stat(`${this.path}/${name}`) !== undefined)
   }
 
-  /** Removes what dead processes of this host left unfinished: staged packs, quarantines, locks, what git was writing. */
+  /** Removes unfinished work of dead processes of this host: staged packs, quarantines, locks, and temporary files of git. */
   async sweepLeftovers(): Promise<void> {
     const { fs, path } = this
     if (!mayHaveStaleFiles(fs, path)) return
@@ -226,12 +226,12 @@ interface ExclusiveJob {
   readonly reject: (error: unknown) => void
 }
 
-/** How often a write is worked out anew because another process moved a ref first. */
+/** The maximum number of attempts of a write if another process keeps moving its refs first. */
 const ATTEMPTS = 200
 
 /**
- * Resolves when a write is to be worked out anew, since another writer moved a ref of it meanwhile. Throws any other error, and refuses with
- * `locked` if that never ends.
+ * Resolves when a write has to be worked out again because another writer moved one of its refs. Throws any other error, and refuses with `locked`
+ * if that keeps happening.
  */
 async function untilNextAttempt(
   attempt: number,
@@ -251,17 +251,17 @@ async function untilNextAttempt(
 }
 
 /**
- * Runs one write over several repositories of a store, each named once, and resolves with its result once everything it stored
- * is on the disk: in all of them or, when anything fails, in none, also when the process is killed or the power fails. `job` gets
- * their transactions in the order of `repositories`, and may run again as that of a single write may; it must not wait for
- * another write to any of them. All refs that decide move before those that follow. If the disk fails when a part of the refs
- * has moved already, the error is thrown and the others stay locked until a server is started again, which moves them.
+ * Runs one write over several repositories of a store, each named once. It resolves with the result once everything is on the disk: in all of them
+ * or, if anything fails, in none, even if the process is killed or the power fails. `job` gets their transactions in the order of `repositories`.
+ * It may run several times, as that of a single write, and must not wait for another write to any of them. The deciding refs of all repositories
+ * move before the derived ones. If the disk fails after a part of the refs has moved, the error is thrown and the other refs stay locked until the
+ * next start of a server, which moves them.
  */
 export async function transactAcross<T>(
   repositories: readonly Repository[],
   job: (transactions: readonly Transaction[]) => Promise<T>,
 ): Promise<T> {
-  // The same order for all writers, so that two such writes never wait for each other.
+  // All writers use the same order, so two such writes never wait for each other.
   const ordered = repositories.toSorted((a, b) => (a.path < b.path ? -1 : 1))
   const arbiter = arbiterOf(ordered)
   if (!arbiter) return job([])
@@ -284,7 +284,7 @@ export async function transactAcross<T>(
   })
 }
 
-/** Who decides the write of all of them. */
+/** The arbiter that decides the write for all of them. */
 function arbiterOf(ordered: readonly Repository[]): Arbiter | undefined {
   for (const [index, { path, arbiter }] of ordered.entries()) {
     const next = ordered[index + 1]
@@ -295,13 +295,13 @@ function arbiterOf(ordered: readonly Repository[]): Arbiter | undefined {
   return ordered[0]?.arbiter
 }
 
-/** Does the work in the turns of all of these. */
+/** Does the work while it is the turn of the job in all of these repositories. */
 function inTurns<T>(repositories: readonly Repository[], work: () => Promise<T>): Promise<T> {
   const [first, ...others] = repositories
   return first ? first.exclusive(() => inTurns(others, work)) : work()
 }
 
-/** What is to be written to a repository: refs and objects on top of a base. */
+/** The planned write of a repository: refs and objects on top of a base. */
 class Draft implements Transaction, Drafted {
   readonly objects = new Map<Oid, PackableObject>()
   readonly packs = new Set<StagedPack>()
@@ -310,11 +310,11 @@ class Draft implements Transaction, Drafted {
   required: (() => boolean)[] = []
   needs: string[] = []
   readonly #repository: Repository
-  /** What this is worked out on: the draft of the jobs before, or the refs that are stored. */
+  /** Its base: the draft of the jobs before, or the stored refs. */
   readonly #base: Draft | ReadonlyMap<string, Oid>
   readonly #moved = new Map<string, string | undefined>()
   readonly #following = new Set<string>()
-  /** Refs in `refs/notes`, as they were when they were asked for first. */
+  /** Refs in `refs/notes`, as they were at their first read. */
   readonly #asked = new Map<string, Oid | undefined>()
 
   constructor(repository: Repository, base: Draft | ReadonlyMap<string, Oid>) {
@@ -326,7 +326,7 @@ class Draft implements Transaction, Drafted {
     return this.#moved.has(name) ? this.#moved.get(name) : this.#before(name)
   }
 
-  /** What the ref was before this draft. */
+  /** The value of the ref before this draft. */
   #before(name: string): Oid | undefined {
     if (this.#base instanceof Draft) return this.#base.ref(name)
     return name.startsWith(`${NOTES_FOLDER}/`) ? this.#storedNotes(name) : this.#base.get(name)
@@ -348,7 +348,7 @@ class Draft implements Transaction, Drafted {
     return refs
   }
 
-  /** An object that is in no repository yet. */
+  /** An object that is not stored in a repository yet. */
   #drafted(oid: Oid): PackableObject | undefined {
     return this.objects.get(oid) ?? (this.#base instanceof Draft ? this.#base.#drafted(oid) : undefined)
   }
@@ -415,7 +415,7 @@ class Draft implements Transaction, Drafted {
     this.setDerivedRef(ref, undefined)
   }
 
-  /** Takes over what a finished job did, which was worked out on top of this. */
+  /** Takes over the changes of a finished job, which was worked out on top of this draft. */
   merge(job: Draft): void {
     for (const [oid, object] of job.objects) this.objects.set(oid, object)
     for (const pack of job.packs) this.packs.add(pack)
@@ -429,7 +429,7 @@ class Draft implements Transaction, Drafted {
     }
   }
 
-  /** None if all that was asked for is to delete what is not there. */
+  /** No moves, if the only change is to delete refs that do not exist. */
   moves(): readonly RefMove[] {
     const moveOf = ([ref, target]: readonly [string, string | undefined]): RefMove => {
       return { ref, expected: this.#before(ref), target, follows: this.#following.has(ref) }
@@ -439,7 +439,7 @@ class Draft implements Transaction, Drafted {
   }
 }
 
-/** A draft that nobody will store, and which refs it was worked out on. */
+/** A draft that is never stored, and the refs on which it was worked out. */
 class TrialDraft extends Draft implements Trial {
   readonly #seen = new Map<string, Oid | undefined>()
 
@@ -456,11 +456,11 @@ class TrialDraft extends Draft implements Trial {
 }
 
 /**
- * Has git put all refs of a repository into one file, which is read in a fraction of the time that a file each takes. What somebody locks
- * just now stays as it is; so does everything if git fails, and upkeep tries again.
+ * Has git put all refs of a repository into one file, which can be read in a fraction of the time of many files. Refs that are locked at the
+ * moment stay as they are. If git fails, all do, and maintenance tries again.
  */
 async function packRefs(fs: Fs, gitdir: string): Promise<void> {
-  // Twice: no loose ref goes before the name of a `packed-refs` that has it is on the disk.
+  // It runs twice: loose refs are removed only after the name of a `packed-refs` that has them is on the disk.
   if ((await gitOn(gitdir, ['pack-refs', '--all', '--no-prune'])).code !== 0) return
   await fs.syncDir(gitdir)
   await gitOn(gitdir, ['pack-refs', '--all'])

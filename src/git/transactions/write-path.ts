@@ -15,7 +15,7 @@ import { FENCE, untilUnfenced } from '../trash/fence.ts'
 import { unlessGone } from '../trash/gone.ts'
 import type { Arbiter, DecidedMove, DecidedWrite, Decision, DecisionNote, NameClaim } from './arbiter.ts'
 
-/** What was worked out for a repository on what was there when it was looked at. */
+/** A planned write to a repository, on the refs as they were at a look. */
 export interface DraftedWrite {
   readonly repository: WrittenRepository
   readonly draft: Drafted
@@ -31,24 +31,23 @@ export interface WrittenRepository {
 
 /** What a write shall do. */
 export interface Drafted {
-  /** Every ref that moves, and whence. */
+  /** Every ref that moves, with its old value. */
   moves(): readonly RefMove[]
   readonly objects: ReadonlyMap<Oid, PackableObject>
-  /** Staged already, and on the disk. */
+  /** A pack that is staged on the disk already. */
   readonly packs: ReadonlySet<StagedPack>
   readonly notes: readonly DecisionNote[]
   readonly claims: readonly NameClaim[]
-  /** What has to hold when the write is decided … */
+  /** Refs that must have these values when the write is decided … */
   readonly required: readonly (() => boolean)[]
-  /** … and folders of repositories that have to be there. */
+  /** … and folders of repositories that must exist. */
   readonly needs: readonly string[]
 }
 
 /**
- * The write path: stage → lock → compare → decide → publish → release (docs/write-path.md). Puts what was drafted for one or several
- * repositories on the disk: all of it or nothing, also when the process is killed or the power fails. The repositories come in the
- * order of their folders, the same for all writers. Throws RefMoved if another writer was faster anywhere: nothing was moved, work it
- * out again.
+ * The write path: stage → lock → compare → decide → publish → release (docs/write-path.md). Stores drafts for one or several repositories: all of
+ * them or none, even if the process is killed or the power fails. The repositories are in the order of their folders, the same for all writers.
+ * Throws RefMoved if another writer moved one of the refs first: then nothing was stored, and the write has to be worked out again.
  */
 export async function commitDrafts(arbiter: Arbiter, drafts: readonly DraftedWrite[]): Promise<void> {
   const writes: Write[] = []
@@ -59,7 +58,7 @@ export async function commitDrafts(arbiter: Arbiter, drafts: readonly DraftedWri
     for (const { locks } of writes) await locks.take()
     const decided: DecidedWrite[] = []
     for (const write of writes) decided.push(await compare(write))
-    // What is not in the decision itself has to be on the disk before it.
+    // Large packs have to be on the disk before the decision, because its record does not contain them.
     for (const { large } of writes) for (const pack of large) await publishSynced(pack)
     decision = await arbiter.decide(decided, {
       notes: writes.flatMap(({ draft }) => draft.notes),
@@ -78,9 +77,9 @@ interface Write extends DraftedWrite {
   readonly written: readonly PackableObject[]
   /** Holds what is written. */
   readonly pack: StagedPack | undefined
-  /** Those that are on the disk, under names that nobody sees: they are too large for the decision … */
+  /** Packs that are on the disk under temporary names, because they are too large for the record of the decision … */
   readonly large: readonly StagedPack[]
-  /** … and what the arbiter calls them. */
+  /** … and their names for the arbiter. */
   largeNames: readonly string[]
   readonly locks: RefLocks
 }
@@ -90,7 +89,8 @@ async function stage(arbiter: Arbiter, { repository, draft }: DraftedWrite, writ
   const moves = draft.moves()
   if (moves.length === 0) return
   const { fs, path } = repository
-  // Also what the repository has already: a copy in the newest pack cannot be pruned, and costs less than looking for it.
+  // This includes objects that the repository has already: git cannot prune a copy in the newest pack, and the copy costs less than looking for
+  // it.
   const written = [...draft.objects.values()]
   const pack = await stageObjects(fs, path, written)
   const large = pack && !pack.bytes ? [pack, ...draft.packs] : [...draft.packs]
@@ -103,7 +103,7 @@ async function stage(arbiter: Arbiter, { repository, draft }: DraftedWrite, writ
 /** A pack larger than this is synced itself, rather than written a second time into a journal. */
 const LARGEST_IN_DECISION = 256 * 1024
 
-/** Prepares objects as one pack of a repository: a small one in memory, a large one on the disk when this resolves. Undefined without objects. */
+/** Makes one pack of objects for a repository: a small one in memory, a large one on the disk when this resolves. Undefined without objects. */
 export async function stageObjects(
   fs: Fs,
   gitdir: string,
@@ -117,7 +117,7 @@ export async function stageObjects(
     : new StagedPack(fs, gitdir, pack)
 }
 
-/** Somebody keeps all writers from a repository. */
+/** A fence keeps all writers from the repository. */
 class Fenced extends RefMoved {
   readonly write: Write
 
@@ -128,8 +128,8 @@ class Fenced extends RefMoved {
 }
 
 /**
- * Under the locks: no fence is up (see fence.ts), each ref holds what the draft was worked out on, what the draft requires holds, and git could
- * make the ref. Answers what is to be decided.
+ * Called under the locks. Checks that no fence is up (see fence.ts), that each ref has the value on which the draft was worked out, that the
+ * draft's requirements hold, and that git could make the ref. Answers the record to be decided.
  */
 async function compare(write: Write): Promise<DecidedWrite> {
   const { draft, pack, largeNames } = write
@@ -155,13 +155,13 @@ async function publishSynced(pack: StagedPack): Promise<void> {
   await pack.syncNames()
 }
 
-/** What HEAD holds, which is not compared: by that it is told after a power cut whether somebody set it elsewhere since. */
+/** The value of HEAD, which is not compared. After a power cut it shows whether another process has set HEAD since. */
 function headNow(refs: RefReader): string | undefined {
   const { head } = refs.snapshot()
   return head === undefined ? undefined : `ref: ${head}`
 }
 
-/** Puts packs in place and moves the refs, which shows the write to everybody and ends the locks. */
+/** Puts packs in place and moves the refs. This shows the write to everybody, and releases the locks. */
 async function publish(writes: readonly Write[], decision: Decision): Promise<void> {
   try {
     for (const { pack } of writes) pack?.write()
@@ -179,8 +179,8 @@ async function publish(writes: readonly Write[], decision: Decision): Promise<vo
 }
 
 /**
- * The refs of truth first: whoever sees a ref that follows from one sees it, too. Of these the last repository's first: environments,
- * which point at the others, come before them in every order, and are to point at what is there. Refs that go are deleted last.
+ * The deciding refs first, so that nobody sees a derived ref without its deciding ref. Among the deciding ones, those of the last repository
+ * first: environments, which point at the others, come earlier in the order, and must never point at a missing revision. Refs are deleted last.
  */
 async function moveRefs(writes: readonly Write[]): Promise<void> {
   for (const { locks } of writes.toReversed()) await locks.set(false)
@@ -188,17 +188,17 @@ async function moveRefs(writes: readonly Write[]): Promise<void> {
   for (const { locks } of writes) if (locks.removals.length > 0) await locks.removeRefs()
 }
 
-/** A disk that failed before the first ref moved has the write withdrawn. If some of them have, it may move the others now. */
+/** If the disk fails before the first ref has moved, the write is withdrawn. If some refs have moved, this tries to move the others now. */
 async function moveOthers(writes: readonly Write[], decision: Decision, error: unknown): Promise<void> {
   if (writes.some(({ locks }) => locks.hasMoved)) return moveRefs(writes)
   await decision.withdraw()
   throw error
 }
 
-/** From so many refs on their locks share owner files. */
+/** With this many refs or more, their locks share owner files. */
 const MANY_REFS = 64
 
-/** The locks on refs of one repository that are about to move. */
+/** The locks on the refs of one repository that are about to move. */
 export class RefLocks {
   readonly #fs: Fs
   readonly #gitdir: string
@@ -206,7 +206,7 @@ export class RefLocks {
   readonly #moves: readonly RefMove[]
   /** Those that shall be deleted. */
   readonly removals: readonly RefMove[]
-  /** By what the lock files hold. */
+  /** Grouped by the content of the lock files. */
   readonly #shared = new Map<string, LockFile>()
   readonly #held = new Map<RefMove, HeldLock>()
   #packedLock: HeldLock | undefined
@@ -219,12 +219,12 @@ export class RefLocks {
     this.#fs = fs
     this.#gitdir = gitdir
     this.#beforeTakeOver = beforeTakeOver
-    // In the order of names, so that two writers never wait for each other.
+    // Ordered by name, so that two writers never wait for each other.
     this.#moves = moves.toSorted((a, b) => (a.ref < b.ref ? -1 : 1))
     this.removals = this.#moves.filter(({ target }) => target === undefined)
   }
 
-  /** Takes every lock; refs that shall go need that of `packed-refs` as well, which git takes after theirs, too. */
+  /** Takes every lock. To delete a ref, it also takes the lock of `packed-refs`, after the others, as git does. */
   async take(): Promise<void> {
     const isMany = this.#moves.length >= MANY_REFS
     const slice = new TimeSlice()
@@ -250,7 +250,7 @@ export class RefLocks {
     this.#packed = await rewritePackedRefs(this.#fs, this.#gitdir, names)
   }
 
-  /** Moves those refs to their targets that follow from others, or those that do not. */
+  /** Moves the derived refs, or the deciding ones, to their targets. */
   async set(follows: boolean): Promise<void> {
     const slice = new TimeSlice()
     for (const [move, lock] of this.#held) {
@@ -263,9 +263,9 @@ export class RefLocks {
   }
 
   /**
-   * Deletes the refs that shall go: their packed lines first and on the disk, so that neither anyone who looks now nor a power
-   * cut ever uncovers an older value behind a loose file. `packed-refs` stays locked until the loose files are gone, or a
-   * `git pack-refs` might pack them again. May be called again where the disk failed.
+   * Deletes refs. Their packed lines are removed first and synced, so that neither a reader nor a power cut uncovers an older value behind a loose
+   * file. `packed-refs` stays locked until the loose files are gone, because `git pack-refs` might pack them again. Call it again if the disk
+   * failed.
    */
   async removeRefs(): Promise<void> {
     if (this.#packed) {
@@ -288,26 +288,26 @@ export class RefLocks {
     this.#packedLock = undefined
   }
 
-  /** Leaves what is held still to whoever wants it next, who finishes the write first. */
+  /** Leaves the remaining locks to the next writer, which finishes this write first. */
   abandon(): void {
     for (const lock of this.#held.values()) lock.abandon()
     this.#packedLock?.abandon()
   }
 
-  /** Gives up what is held still. */
+  /** Releases the remaining locks. */
   release(): void {
     for (const lock of this.#held.values()) lock.release()
     this.#packedLock?.release()
     this.#packed?.discard()
   }
 
-  /** Very many refs that move to one commit share the owner file of their locks: making files takes long, links do not. */
+  /** If very many refs move to one commit, their locks share an owner file: making links is faster than making files. */
   async #lockShared(path: string, content: string): Promise<HeldLock> {
     const shared = this.#shared.get(content) ?? this.#share(content)
     try {
       return await shared.acquire(path)
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EMLINK') throw error // a file system throws nothing else
+      if ((error as NodeJS.ErrnoException).code !== 'EMLINK') throw error // A file system throws nothing else.
       return this.#share(content).acquire(path)
     }
   }
@@ -319,7 +319,7 @@ export class RefLocks {
   }
 }
 
-/** The ref is gone: nothing from here on must look like a failure. A start sweeps what stays. */
+/** The ref is gone, so a failure here must not look like a failed write. The next start removes what stays. */
 function letGo(lock: HeldLock | undefined): void {
   try {
     lock?.release()
@@ -329,9 +329,8 @@ function letGo(lock: HeldLock | undefined): void {
 }
 
 /**
- * Lets go of everything. If the disk kept failing when some of the refs had moved, the locks on the others are left: nobody shall move
- * them elsewhere before the write is finished, which whoever takes them over does first, or the next start (see finishWrites). Answers what to
- * throw.
+ * Releases all locks. If the disk kept failing after some of the refs had moved, the locks on the others stay: nobody may move those refs before
+ * the write is finished. The next writer of them does that first, or the next start (see finishWrites). Answers the error to throw.
  */
 async function giveUp(
   arbiter: Arbiter,
@@ -351,7 +350,7 @@ async function giveUp(
   return drafts.reduce((why: unknown, { repository: { fs, path } }) => unlessGone(why, fs, path), error)
 }
 
-/** Asks it of refs that are new, or lie where a folder is. */
+/** Checks this for refs that are new, or whose path is a folder. */
 async function assertNoRefNameConflicts(
   fs: Fs,
   gitdir: string,
@@ -363,8 +362,8 @@ async function assertNoRefNameConflicts(
 }
 
 /**
- * git lets no ref have the name of a folder of refs. Folders that hold none, which git leaves behind, are removed; a ref that
- * would hide others is refused with `slug_taken`, naming one of them.
+ * Git does not allow a ref with the name of a folder of refs. Removes empty folders, which git leaves behind. Refuses a ref that would hide others
+ * with `slug_taken`, naming one of them.
  */
 function assertNoRefNameConflict(
   fs: Fs,
@@ -398,13 +397,13 @@ function assertNoRefNameConflict(
     assertNoRefNameConflict(fs, gitdir, { ref, expected }, packed)
 }
 
-/** False if somebody put something into them meanwhile. */
+/** False if another process has just put something into them. */
 function removeEmptyFolders(fs: Fs, folder: string): boolean {
   const names = fs.readDir(folder) ?? []
   return names.every((name) => removeEmptyFolders(fs, `${folder}/${name}`)) && fs.removeFolder(folder)
 }
 
-/** The path of some file in the folder, seen from it. */
+/** The path of one file in the folder, relative to it. */
 function firstFile(fs: Fs, folder: string): string | undefined {
   for (const name of fs.readDir(folder) ?? []) {
     if (fs.stat(`${folder}/${name}`)?.kind !== 'folder') return name
@@ -414,12 +413,12 @@ function firstFile(fs: Fs, folder: string): string | undefined {
   return undefined
 }
 
-/** Of each folder of packed refs some ref below it. */
+/** One ref below each folder of packed refs. */
 function packedFolders(fs: Fs, gitdir: string): ReadonlyMap<string, string> {
   const folders = new Map<string, string>()
   for (const line of fs.readFile(`${gitdir}/packed-refs`)?.toString('utf8').split('\n') ?? []) {
     const name = line.slice(line.indexOf(' ') + 1)
-    // Once a folder is known, so are those above it.
+    // If a folder is known, so are the folders above it.
     for (
       let at = name.lastIndexOf('/');
       at > 0 && !folders.has(name.slice(0, at));

@@ -8,15 +8,15 @@ import { clientAbort } from '../routing/client-abort.ts'
 import type { BodyShare } from './body-budget.ts'
 import { BodyBudget, FREE_BYTES } from './body-budget.ts'
 
-/** What a body may be; `maxDepth` and `maxValues` as `parseJson` takes them. */
+/** The limits of a body; `maxDepth` and `maxValues` as in `parseJson`. */
 export interface BodyLimits extends ParseJsonOptions {
   /** Largest body in bytes, after decompression. */
   readonly maxBytes: number
-  /** Most bytes of the bodies of all requests together, save small ones, from their arrival until their answer. */
+  /** Maximum bytes of all request bodies together, except small ones, from arrival until their answer. */
   readonly maxHeldBytes: number
 }
 
-/** The very text that was sent, and the value that it says; an empty body has the value undefined. */
+/** The text as it was sent, and its value. An empty body has the value undefined. */
 export interface JsonBody {
   readonly text: string
   readonly value: Json | undefined
@@ -26,12 +26,11 @@ export interface JsonBody {
 export type ReadJsonBody = (ctx: ParameterizedContext<unknown>) => Promise<JsonBody>
 
 /**
- * Makes the reader of JSON bodies. koa-body reads and inflates them; a plain one that is large, or may be, is counted here while it comes,
- * so that nobody holds room for what was only announced. Parsing is ours always, because interface 2.9 wants every number, key and
- * character back as it was sent.
- *
- * Refuses another media type, charset or encoding (415), a body past a limit (413) or for which there is no room now (503), what
- * is not UTF-8 or not JSON (400) and JSON that would not survive (422). A body without a Content-Type is taken for JSON.
+ * Makes the reader of JSON bodies. koa-body reads and decompresses them. A large body without compression, or one of unknown length, is counted
+ * here while it arrives, so that no memory is reserved for bytes that were only announced. The text is parsed by our own parser, because interface
+ * 2.9 requires that every number, key and character comes back as it was sent. Refuses another media type, charset or encoding (415), a body above
+ * a limit (413), one for which there is no memory now (503), text that is not UTF-8 or not JSON (400), and JSON that would be changed (422). A
+ * body without a Content-Type counts as JSON.
  */
 export function jsonBodyReader({ maxBytes, maxHeldBytes, ...most }: BodyLimits): ReadJsonBody {
   const budget = new BodyBudget(maxHeldBytes)
@@ -47,7 +46,7 @@ export function jsonBodyReader({ maxBytes, maxHeldBytes, ...most }: BodyLimits):
   return async (ctx) => {
     const { headers } = ctx.req
     const { 'content-length': length, 'content-encoding': encoding } = headers
-    // RFC 9112 6.3: a request has a body if it says how long, or that it comes in chunks.
+    // RFC 9112 6.3: a request has a body if it gives a length, or is sent in chunks.
     if (headers['transfer-encoding'] === undefined && (length === undefined || length === '0')) return NO_BODY
     if (headers['content-type'] !== JSON_TYPE || encoding !== undefined) checkMediaType(headers)
     if (Number(length) > maxBytes) throw tooLarge(maxBytes)
@@ -65,13 +64,13 @@ export function jsonBodyReader({ maxBytes, maxHeldBytes, ...most }: BodyLimits):
     }
   }
 
-  /** The bytes of a body that is large, or may be, for which there has to be room. */
+  /** The bytes of a large body, or one of unknown length; they need a share of the memory. */
   async function collectLarge(ctx: ParameterizedContext<unknown>): Promise<Buffer> {
     const share = shareOf(ctx, budget)
     const { headers } = ctx.req
     if (headers['content-encoding'] === undefined) return collectCounted(ctx.req, maxBytes, share)
     share.hold(mostInflated(headers, maxBytes))
-    // The inflating stream is never told that the connection is gone; without this the request would hang for ever.
+    // The decompressing stream does not notice that the connection is gone. Without this, the request would never end.
     const bytes = await Promise.race([fetchWith(fetchBytes, ctx), untilClosed(ctx)])
     share.hold(bytes.length)
     return bytes
@@ -80,12 +79,12 @@ export function jsonBodyReader({ maxBytes, maxHeldBytes, ...most }: BodyLimits):
 
 const JSON_TYPE = 'application/json'
 
-/** Bytes which are not UTF-8 arrive unharmed, and can be refused. */
+/** Bytes that are not UTF-8 arrive unchanged, and can be refused. */
 const NO_DECODING = ''
 
 const NO_BODY: JsonBody = { text: '', value: undefined }
 
-/** Leaves the plain names in the headers, so that koa-body cannot read them differently from us. */
+/** Leaves only the plain names in the headers, so that koa-body reads them as we do. */
 function checkMediaType(headers: IncomingHttpHeaders): void {
   const type = headers['content-type']
   if (type !== undefined && !isJsonInUtf8(type)) {
@@ -108,14 +107,14 @@ function isJsonInUtf8(type: string): boolean {
   )
 }
 
-/** The share of the request's body, which is given back when the answer has left or the client has gone. */
+/** The memory share of the request's body. It is given back when the answer was sent, or the client has gone. */
 function shareOf({ res }: ParameterizedContext<unknown>, budget: BodyBudget): BodyShare {
   const share = budget.share()
   res.once('close', () => share.hold(0))
   return share
 }
 
-/** All bytes of a body that is large, or may be, counted as they come. */
+/** All bytes of a large body, counted as they arrive. */
 function collectCounted(request: IncomingMessage, maxBytes: number, share: BodyShare): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
@@ -128,7 +127,7 @@ function collectCounted(request: IncomingMessage, maxBytes: number, share: BodyS
         chunks.push(chunk)
       } catch (error) {
         request.off('data', take)
-        // what is left of the request may take minutes to pass
+        // The rest of the request may take minutes to arrive.
         chunks.length = 0
         reject(error)
       }
@@ -139,7 +138,7 @@ function collectCounted(request: IncomingMessage, maxBytes: number, share: BodyS
   })
 }
 
-/** The most that deflate makes of a byte (zlib, Technical Details); Brotli knows no bound. */
+/** Deflate cannot expand a byte into more than this (zlib, Technical Details). Brotli has no such limit. */
 const MOST_OF_A_BYTE = 1032
 
 function mostInflated(headers: IncomingHttpHeaders, maxBytes: number): number {
@@ -150,10 +149,10 @@ function mostInflated(headers: IncomingHttpHeaders, maxBytes: number): number {
 }
 
 async function fetchWith(fetchBytes: Middleware, ctx: ParameterizedContext<unknown>): Promise<Buffer> {
-  // koa-body is typed for Koa's own open state; it does not touch the state.
+  // koa-body's types want Koa's own open state, which it does not touch.
   await fetchBytes(ctx as Parameters<Middleware>[0], () => Promise.resolve())
   const body: unknown = ctx.request.body
-  return body as Buffer // typed for what koa-body decodes, and this it does not
+  return body as Buffer // The type describes bodies that koa-body decodes; this one it does not.
 }
 
 function untilClosed(ctx: ParameterizedContext<unknown>): Promise<never> {
@@ -162,7 +161,7 @@ function untilClosed(ctx: ParameterizedContext<unknown>): Promise<never> {
   })
 }
 
-/** Lets the rest of a refused body pass, so that the client gets the answer and can go on using its connection. */
+/** Reads and drops the rest of a refused body, so that the client gets the answer and can use its connection again. */
 function drain({ req }: ParameterizedContext<unknown>): void {
   req.unpipe()
   req.resume()
@@ -214,12 +213,12 @@ function notUtf8(): Refusal {
   )
 }
 
-/** What one document may be is read in one go; a longer text holds several, or rows. */
+/** A text up to the limit of a document is read without a pause; a longer one holds several documents, or rows. */
 const LARGE_TEXT = 1024 * 1024
 
 /**
- * What the door answers when a body is not JSON that can be kept: 400 with line and column for bad syntax, 413 for
- * too many values, 422 with the place for what would be changed in silence (interface 2.9). Undefined for any other error.
+ * The answer to a body that is not JSON, or not JSON that can be stored: 400 with line and column for a syntax error, 413 for too many values, 422
+ * with the place for a value that would be changed (interface 2.9). Undefined for any other error.
  */
 function refusalOfJson(error: unknown): Refusal | undefined {
   if (!(error instanceof JsonTextError)) return undefined

@@ -67,7 +67,7 @@ import { ofRevisions } from '../schemas/unused-fields.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import { deploySlugs } from './deploy-endpoint.ts'
 
-/** What both routes that commit read: the record, and what stands beside it. */
+/** The input of both routes: the record, and the fields beside it. */
 interface Commit extends Beside {
   readonly revision: Readonly<Record<string, unknown>> &
     z.infer<z.ZodObject<typeof header>> &
@@ -92,7 +92,7 @@ export function commitEndpoints(context: SurfaceContext, answers: RevisionRespon
     flags: flagsNamed([], [...family.roles, ...family.flagNames]).optional(),
     ...comingBack([...own, ...slugs]),
   }
-  /** What is compared with what is answered; ids of what it belongs to said where the commit goes. */
+  /** These fields are compared with the answered record; ids of parents only say where the commit goes. */
   const back = [...own, ...slugs, 'flags']
 
   const commit = async (
@@ -103,12 +103,12 @@ export function commitEndpoints(context: SurfaceContext, answers: RevisionRespon
     const { revision: fields, sentAs } = input
     const member = sentAs.revision
     const parents = parentsOf(names, fields, input)
-    // A variant by itself says where; whatever else is named has to agree with it.
+    // A variant alone is the target. Everything else that is named has to agree with it.
     const place: CommitTarget =
       parents.variant && !parents.artifact && !parents.revision
         ? await resolveVariant(registry, family, parents.variant)
         : await commitTarget(context, registry, parents, member)
-    // A whole payload is made for no revision; one that is named all the same has to be there.
+    // A whole payload has no base revision. If one is named all the same, it must exist.
     if (more.data !== undefined && parents.revision?.id !== undefined && !isExisting)
       await assertNames(registry, place, parents.revision, member)
     for (const name of back) {
@@ -167,7 +167,10 @@ export function commitEndpoints(context: SurfaceContext, answers: RevisionRespon
     )
   }
 
-  /** What a record says of its revision may come back in a commit that goes on from it: of the one it names, else of the latest. */
+  /**
+   * A client may send a record back with its read-only fields. They must be those of the revision that the commit goes on from: the one it names,
+   * or the latest.
+   */
   const assertIsBase = async (
     { artifact, variant }: VariantLocation,
     fields: Readonly<Record<string, unknown>>,
@@ -283,8 +286,8 @@ interface CommitTarget extends VariantLocation {
 }
 
 /**
- * The variant that a commit goes to: the one it names, or the default one of the artifact it names. Where payloads are rows, which
- * deltas change, the revision that a delta was made for may say which variant (interface 8.13, see `variantToWrite`).
+ * The variant that a commit goes to: the one it names, or the default variant of the artifact that it names. If the payload is rows, the base
+ * revision of a delta may also determine the variant (interface 8.13, see `variantToWrite`).
  */
 async function commitTarget(
   { surface, names }: Pick<SurfaceContext, 'surface' | 'names'>,
@@ -327,8 +330,8 @@ async function commitTarget(
 }
 
 /**
- * The variant that a write to a revision goes to, as what stands beside it says (see `variantToWrite`). Refuses a variant or an artifact that
- * is not the revision's (`contradictory_request`).
+ * The variant that a write goes to which names a revision and perhaps a variant or an artifact beside it (see `variantToWrite`). Refuses a variant
+ * or an artifact that is not the revision's (`contradictory_request`).
  */
 export async function variantBeside(
   registry: Registry,
@@ -361,7 +364,7 @@ function idOf({
   return objectUuid(oid, artifact.digits)
 }
 
-/** The variants that a commit's `deploy: [environment slug]` means, each once. */
+/** The variants of the environments in a commit's `deploy`, each once. */
 async function deployTargets(
   registry: Registry,
   slugs: readonly string[],
@@ -375,8 +378,8 @@ async function deployTargets(
 }
 
 /**
- * What the sender of a revision should know of it: `own` is what the payload says by itself, beside it each reference that
- * points at nothing now, at its location, and where parameters break the schema that stands beside them, as `inspect` says it of a draft.
+ * The warnings for the sender of a revision: `own` from the payload itself, then each reference that points at nothing now, with its location, and
+ * parameters that violate the schema beside them, as `inspect` reports it for a draft.
  */
 export async function commitWarnings(
   registry: Registry,
@@ -386,7 +389,7 @@ export async function commitWarnings(
   if (!revision) return own
   const { family } = revision.artifact
   const { payload } = revision.stored
-  // What was not committed but moved to, and is too large to look through, is stored since long.
+  // A revision that was not committed but deployed, and is too large to look through, was checked when it was stored.
   if (!payload || payload instanceof LargeDocument) return own
   if (family.pins) return [...own, ...(await pinWarnings(registry, family, payload))]
   if (!family.mayEmbed) return own
@@ -397,18 +400,18 @@ export async function commitWarnings(
   return [...own, ...dangling, ...(await committedViolation(registry, data, embeds))]
 }
 
-/** What a commit was asked for that its answer tells of. */
+/** The options of a commit on which its answer depends. */
 interface CommitAsked {
   /** The slugs of the environments that it deploys to. */
   readonly deploy?: readonly string[] | undefined
   readonly ifChanged?: boolean | undefined
-  /** The slug that was chosen for it. */
+  /** The slug that the client chose for it. */
   readonly slug?: string | undefined
 }
 
 /**
- * What an answer tells of a commit beside its revision: whether there was something to commit, if that was asked, what its sender should
- * know, and where it was deployed in the same write.
+ * The fields of a commit's answer beside its revision: whether there was something to commit, if that was asked, warnings, and the deployments of
+ * the same write.
  */
 export async function toldOfCommit(
   registry: Registry,
@@ -426,7 +429,7 @@ export async function toldOfCommit(
   return { ...told, deployments: presentDeployments(revision, [...new Set(deploy)], deployedTo, present) }
 }
 
-/** What of a commit its repetition has to know that the revision does not say. */
+/** The facts of a commit that its repetition needs and the revision does not contain. */
 export function unchangedOf({
   revision,
   changed,
@@ -439,7 +442,7 @@ export function unchangedOf({
     : { ...file, variant: revision.variant.id, unchanged: { deployed_to: [...deployedTo] } }
 }
 
-/** The commit that was answered with this address; `sent` is its `data`, and `deploy` as above. */
+/** The commit with this address, for the answer to a repeated request; `sent` is its `data`, and `deploy` as above. */
 export async function recalledCommit(
   registry: Registry,
   family: Family,
@@ -454,12 +457,12 @@ export async function recalledCommit(
   return { revision, changed: !unchanged, met, warnings, deployedTo: unchanged?.deployed_to ?? deploy }
 }
 
-/** What became of rows that were sent; undefined where only the ids of a result are known. */
+/** The counts of sent rows; undefined if only the ids of a result are known. */
 export function metOf({ file }: ResultAddress): MetRows | undefined {
   return file && { collapsed: file.collapsed, replaced: file.replaced }
 }
 
-/** The revision of a result, under the variant that the first answer named. */
+/** The revision of a result, under the variant of the first answer. */
 export async function recalledPlace(
   registry: Registry,
   family: Family,

@@ -3,8 +3,8 @@ import { openIndexFileAside, THREAD_BUSY_MS } from '../../../registry/registries
 import { doSearchWork, type SearchWork } from './search-work.ts'
 
 /**
- * The program of the thread that looks into the indexes of projects, and writes what is found there. It opens no other files than those that
- * the index has open: another store may lie there by now, or one that is not whole yet.
+ * The program of the thread that reads and writes the search tables. It opens only the very files that the index has open: meanwhile another
+ * store, or an unfinished file, may be at the same path.
  */
 const files = new DatabaseFiles(openIndexFileAside, THREAD_BUSY_MS)
 

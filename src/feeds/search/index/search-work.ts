@@ -16,7 +16,7 @@ import {
   unknownRows,
 } from './search-rows.ts'
 
-/** What is done with a project's index, or for what was found there, by the name of the work. */
+/** The jobs of the search thread by name: what each takes and answers. */
 export interface SearchWork {
   readonly unsearched: { readonly asks: { readonly most: number }; readonly answers: readonly Unsearched[] }
   readonly write: {
@@ -48,7 +48,7 @@ export interface SearchWork {
   readonly removeRows: { readonly asks: object; readonly answers: boolean }
 }
 
-/** Has work done, on whatever thread. */
+/** Runs a job on the search thread, or in the caller's thread. */
 export type AskIndex = <N extends keyof SearchWork>(
   work: N,
   asks: SearchWork[N]['asks'],
@@ -72,7 +72,7 @@ const WORKS: {
   removeRows,
 }
 
-/** Does a piece of work, on whatever thread. */
+/** Runs a job in the current thread. */
 export function doSearchWork<N extends keyof SearchWork>(
   file: DatabaseFile,
   work: N,
@@ -81,9 +81,9 @@ export function doSearchWork<N extends keyof SearchWork>(
   return WORKS[work](file, asks)
 }
 
-/** A revision, or an artifact without any, whose words are not to be found yet. */
+/** A revision, or an artifact without revisions, whose words are not in the index yet. */
 export interface Unsearched {
-  /** Under which they are to stand: of a revision its number in the index, of an artifact the negative of that. */
+  /** Its row number in the search table: a revision's number in the index, or the negative number of the artifact. */
   readonly number: number
   /** `<family>/<slug>` of the artifact. */
   readonly path: string
@@ -91,7 +91,7 @@ export interface Unsearched {
   readonly oid: string | undefined
 }
 
-/** The newest of them, `most` at the most. */
+/** The newest of them, at most `most`. */
 export function unsearched(file: DatabaseFile, { most }: SearchWork['unsearched']['asks']): Unsearched[] {
   const revisions = file.rows<UnsearchedRow>(UNSEARCHED_REVISIONS, most)
   const artifacts = file.rows<UnsearchedRow>(UNSEARCHED_ARTIFACTS, most - revisions.length)
@@ -106,18 +106,18 @@ interface UnsearchedRow {
   readonly oid: string | null
 }
 
-/** What a revision, or an artifact without any, is found by. */
+/** The searchable texts of a revision, or of an artifact without revisions. */
 export interface SearchDocument extends Pick<Unsearched, 'number' | 'oid'> {
-  /** The artifact's meta commit that its names are of. */
+  /** The artifact's meta commit from which its names were read. */
   readonly meta: string
   readonly texts: readonly Pick<SearchText, 'field' | 'text'>[]
-  /** Whether the revision embeds anything; undefined where that cannot be told. */
+  /** Whether the revision embeds anything; undefined if that is unknown. */
   readonly embeds: boolean | undefined
 }
 
 /**
- * Makes documents found by their words, in place of what they were found by before. One whose names are others by now is left out, and so is
- * one whose number another revision has in a file that was made anew. Answers how many were written.
+ * Writes the words of these documents, in place of their old words. Skips a document whose names have changed meanwhile, and one whose number
+ * belongs to another revision because the file was made anew. Answers how many were written.
  */
 function write(file: DatabaseFile, { documents }: SearchWork['write']['asks']): number {
   const columns = documents.map(({ texts }) => columnsOf(texts))
@@ -138,7 +138,7 @@ function write(file: DatabaseFile, { documents }: SearchWork['write']['asks']): 
   })
 }
 
-/** The words of each field, in the order of the columns. */
+/** The words of each field, in the order of the table's columns. */
 function columnsOf(texts: SearchDocument['texts']): string[] {
   return SEARCH_FIELDS.map((field) => indexedText(texts.flatMap((it) => (it.field === field ? it.text : []))))
 }

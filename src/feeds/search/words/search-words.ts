@@ -1,30 +1,30 @@
-/** A word of a text, as it is compared: in lower case, without the accents of Latin, Greek and Cyrillic letters. */
+/** A word in the form in which words are compared: lower case, without the accents of Latin, Greek and Cyrillic letters. */
 export interface Word {
   readonly word: string
-  /** Where it stands in the text, in UTF-16 units; `end` is the first unit behind it. */
+  /** Its place in the text, in UTF-16 units; `end` is the first unit after it. */
   readonly start: number
   readonly end: number
 }
 
-/** Most words are: nothing of them is folded but their case. */
+/** Most words are ASCII: only their case is folded. */
 const ASCII = /^[\0-\x7f]*$/
 
 const WORD = /[\p{L}\p{N}\p{M}]+/gu
 
-/** Scripts that are written without spaces: two characters side by side are a word there, and the last by itself. */
+/** Scripts without spaces between words. There, each pair of neighbouring characters is a word, and so is the last character. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー]+/gu
 
-/** The words of a text in their order. Everything else (blanks, punctuation, symbols) only parts them. */
+/** The words of a text in their order. All other characters (blanks, punctuation, symbols) only separate words. */
 export function* searchWords(text: string): Generator<Word> {
   for (const { 0: run, index: start } of text.matchAll(WORD)) {
     if (ASCII.test(run)) yield { word: run.toLowerCase(), start, end: start + run.length }
-    // An accent by itself is no word.
+    // An accent without a letter is no word.
     else for (const piece of piecesOf(run, start)) if (piece.word !== '') yield piece
   }
 }
 
-/** The words of a run of letters that are not all ASCII, which begins at `start`. */
+/** The words of a run of letters that are not all ASCII and begin at `start`. */
 function* piecesOf(run: string, start: number): Generator<Word> {
   let at = 0
   for (const { 0: unspaced, index: begin } of run.matchAll(UNSPACED)) {
@@ -58,15 +58,15 @@ function folded(text: string): string {
     .toLowerCase()
 }
 
-/** Whether a text consists of characters of a script without spaces, so that its last word is none of a longer text's. */
+/** Whether a text is in a script without spaces. Then its last word does not match within a longer text. */
 export function isUnspaced(text: string): boolean {
   return text.replace(UNSPACED, '') === ''
 }
 
-/** What stands between two texts of one document, so that no phrase goes on from one into the other. No query has it. */
+/** Separates two texts of one document, so that no phrase matches across them. No query contains it. */
 const BREAK = ' \ue000 '
 
-/** Texts as the index takes them: their words, as they are compared. */
+/** Texts in the form that the index stores: their words, as they are compared. */
 export function indexedText(texts: readonly string[]): string {
   const parts: string[] = []
   for (const text of texts) {
