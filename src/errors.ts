@@ -88,6 +88,7 @@ export type RefusalCode =
   | 'unrelated'
   | 'too_many_merge_bases'
   | 'no_parent'
+  | 'nothing_to_restore'
   | 'precondition_failed'
   // the machine
   | 'locked'
@@ -116,6 +117,8 @@ export interface RefusalData {
   /** The conflicts of a merge. */
   readonly conflicts?: readonly object[]
   readonly truncated?: true
+  /** The number of all conflicts, if not all are listed. */
+  readonly total?: number
   /** … when the requested thing was removed, and until when it can be restored. */
   readonly trashed_at?: string
   readonly until?: string

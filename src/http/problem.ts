@@ -122,6 +122,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, ti
   unrelated: [422, 'The sides have nothing in common'],
   too_many_merge_bases: [422, 'The sides have too many merge bases'],
   no_parent: [422, 'The revision is the first one'],
+  nothing_to_restore: [422, 'The variant holds that already'],
   precondition_failed: [412, 'The precondition failed'],
   locked: [503, 'The repository is locked'],
   overloaded: [503, 'The server is overloaded'],

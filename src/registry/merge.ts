@@ -1,4 +1,4 @@
-export { cherryPickRevision, revertRevision } from './merge/apply-revision.ts'
+export { cherryPickRevision, restoreRevision, revertRevision } from './merge/apply-revision.ts'
 export { compareSides } from './merge/compare-sides.ts'
 export { type SideReference, findSide, findSource, revisionOfSide } from './merge/merge-side.ts'
 export { mergeVariants } from './merge/merge-variants.ts'

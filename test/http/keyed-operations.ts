@@ -150,6 +150,17 @@ function operationsOf(family: TestedFamily): readonly Operation[] {
       },
     },
     {
+      name: 'restore',
+      prepare: async (service, slug) => {
+        const { variant_id } = await made(service, slug, family)
+        await service.post(
+          `/${folder}/revisions/commit`,
+          commit(variant_id, { data: data('Hi', 'bad') }).body,
+        )
+        return { path: `/${folder}/revisions/restore`, body: { revision: { slug, version: 1 } } }
+      },
+    },
+    {
       name: 'first revision without a payload',
       prepare: async (service, slug) => {
         const { body } = await service.post(`/simple/${folder}`, { [singular]: { slug } })

@@ -2,9 +2,10 @@ import { z } from 'zod'
 import type { ResultAddress } from '../../access/keys.ts'
 import { Refusal } from '../../errors.ts'
 import type { ArtifactView } from '../../registry/artifacts.ts'
-import { objectUuid, type Registry } from '../../registry/registries.ts'
+import { objectUuid, type Reference, type Registry } from '../../registry/registries.ts'
 import {
   cherryPickRevision,
+  restoreRevision,
   revertRevision,
   type SideReference,
   findSide,
@@ -15,6 +16,7 @@ import {
 } from '../../registry/merge.ts'
 import type { Reading } from '../../registry/families.ts'
 import {
+  type RevisionLocation,
   type VariantLocation,
   resolveReference,
   findRevisionById,
@@ -24,7 +26,14 @@ import {
 import { presentShort } from '../revisions/record.ts'
 import type { RevisionResponses } from '../revisions/revision-responses.ts'
 import { type Call, type Endpoint, type EndpointResponse, endpoint } from '../routing/endpoint.ts'
-import { envelope, parentIdsBeside, parentsBeside, parentsInQuery, parentsOf } from '../schemas/spellings.ts'
+import {
+  type Beside,
+  envelope,
+  parentIdsBeside,
+  parentsBeside,
+  parentsInQuery,
+  parentsOf,
+} from '../schemas/spellings.ts'
 import { variantBeside, recalledPlace } from './commit-endpoint.ts'
 import { mergeOutcome, resolutions, side, targetSide } from '../revisions/merge-fields.ts'
 import { type WithReadOptions, withReadOptions } from '../schemas/queries/read-options.ts'
@@ -32,7 +41,7 @@ import { single } from '../schemas/record-schemas.ts'
 import { message, reference, uuid } from '../schemas/request-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
-/** `POST …/variants/merge`, `…/revisions/revert` and `…/revisions/cherry-pick` of a surface (interface 6.5). */
+/** `POST …/variants/merge`, and `revert`, `restore` and `cherry-pick` of a revision, of a surface (interface 6.5, 6.11, 6.17). */
 export function mergeEndpoints(
   { surface, names, records, present }: SurfaceContext,
   answers: RevisionResponses,
@@ -40,10 +49,17 @@ export function mergeEndpoints(
   const { family, path, singular, plural } = surface
   const { artifactRef, variantRef } = parentsBeside(names)
 
-  const shared = {
-    message: { names: ['message'], schema: message },
-    resolutions: { names: ['resolutions'], schema: resolutions },
-    dryRun: { names: ['dry_run'], schema: z.boolean() },
+  const said = { message: { names: ['message'], schema: message } }
+  const tried = { dryRun: { names: ['dry_run'], schema: z.boolean() } }
+  const shared = { ...said, resolutions: { names: ['resolutions'], schema: resolutions }, ...tried }
+  const expected = { expectedTarget: { names: ['expected_target'], schema: uuid } }
+  /** A revision, and the variant that it names by itself unless the request does. */
+  const ofRevision = {
+    revision: { names: ['revision'], schema: reference, required: true as const },
+    target: { names: ['target'], schema: targetSide },
+    artifactRef,
+    variantRef,
+    ...parentIdsBeside(names),
   }
   const output = z.union([
     single(`${singular}_revision`, records.revision, { merge: mergeOutcome }),
@@ -58,7 +74,7 @@ export function mergeEndpoints(
 
   const outcomeOf = async (
     artifact: ArtifactView,
-    { kind, base, conflicts, isTruncated, resolved }: MergeOutcome,
+    { kind, base, conflicts, total, resolved }: MergeOutcome,
   ): Promise<object> => {
     const found = base === undefined ? undefined : await homeOf(artifact, base)
     return {
@@ -66,7 +82,7 @@ export function mergeEndpoints(
       base: found ? presentShort(await readRevisionAt(found), present) : null,
       conflicts,
       resolved,
-      ...(isTruncated && { truncated: true }),
+      ...(total > conflicts.length && { truncated: true, total }),
     }
   }
 
@@ -96,13 +112,27 @@ export function mergeEndpoints(
       kind: kind as Merged['kind'], // what `answer` noted
       base: base?.oid,
       conflicts: [],
-      isTruncated: false,
+      total: 0,
       resolved,
     }
     return answer(merged, input.asked)
   }
 
-  /** The common part of all three; a dry run stores nothing, so the scope read is enough for it. */
+  /** The revision, and the variant that is written to: the request's target, or the one that the revision names (interface 4.30). */
+  const placeAndTarget = async (
+    registry: Registry,
+    input: Beside & { readonly revision: Reference; readonly target?: SideReference | undefined },
+  ): Promise<{ readonly place: RevisionLocation; readonly target: VariantLocation }> => {
+    const place = await resolveReference(registry, family, { revision: input.revision })
+    const beside = parentsOf(names, {}, input)
+    if (input.target && (beside.variant ?? beside.artifact)) throw saidTwice()
+    const target = input.target
+      ? await targetOf(registry, input.target)
+      : await variantBeside(registry, place, beside)
+    return { place, target }
+  }
+
+  /** The common part of all four; a dry run stores nothing, so the scope read is enough for it. */
   const written = {
     method: 'POST',
     tag: plural,
@@ -111,7 +141,7 @@ export function mergeEndpoints(
     output,
   } as const
 
-  /** One of the three endpoints; it answers the result of `write`. */
+  /** One of the four endpoints; it answers the result of `write`. */
   const merging = <I extends { readonly dryRun: boolean | undefined }>(
     definition: Pick<Endpoint, 'path' | 'summary' | 'example' | 'fromQuery'> & {
       readonly input: z.ZodType<I>
@@ -139,7 +169,7 @@ export function mergeEndpoints(
         input: envelope({
           source: { names: ['source'], schema: side, required: true },
           target: { names: ['target'], schema: targetSide, required: true },
-          expectedTarget: { names: ['expected_target'], schema: uuid },
+          ...expected,
           fastForward: { names: ['fast_forward'], schema: z.boolean() },
           ...shared,
         }),
@@ -160,26 +190,31 @@ export function mergeEndpoints(
       {
         path: `/${path}/revisions/revert`,
         summary: 'Undo on a variant what a revision changed, in a new revision',
-        input: envelope({
-          revision: { names: ['revision'], schema: reference, required: true },
-          target: { names: ['target'], schema: targetSide },
-          artifactRef,
-          variantRef,
-          ...parentIdsBeside(names),
-          ...shared,
-        }),
+        input: envelope({ ...ofRevision, ...shared }),
         fromQuery: parentsInQuery(names),
         example: { revision: { slug: 'support-bot', version: 2 } },
       },
       async ({ registry, input, context, untilGone }) => {
         const options = { ...input, signal: untilGone() }
-        const place = await resolveReference(registry, family, { revision: input.revision })
-        const beside = parentsOf(names, {}, input)
-        if (input.target && (beside.variant ?? beside.artifact)) throw saidTwice()
-        const target = input.target
-          ? await targetOf(registry, input.target)
-          : await variantBeside(registry, place, beside)
+        const { place, target } = await placeAndTarget(registry, input)
         return revertRevision(registry, await readRevisionAt(place), target, options, context)
+      },
+    ),
+    merging(
+      {
+        path: `/${path}/revisions/restore`,
+        summary: 'Make on a variant what an earlier revision holds, whatever lies between, in a new revision',
+        input: envelope({ ...ofRevision, ...expected, ...said, ...tried }),
+        fromQuery: parentsInQuery(names),
+        example: {
+          revision: { slug: 'support-bot', version: 2 },
+          target: { variant: { slug: 'support-bot' } },
+        },
+      },
+      async ({ registry, input, context, untilGone }) => {
+        const options = { ...input, signal: untilGone() }
+        const { place, target } = await placeAndTarget(registry, input)
+        return restoreRevision(registry, await readRevisionAt(place), target, options, context)
       },
     ),
     merging(

@@ -329,6 +329,7 @@ function problemSchema(): JsonSchema {
       conflicts: { type: 'array', items: { type: 'object' } },
       users: { type: 'array', items: { type: 'object' } },
       truncated: { type: 'boolean', const: true },
+      total: { type: 'integer' },
       trashed_at: { type: 'string' },
       until: { type: 'string' },
     },

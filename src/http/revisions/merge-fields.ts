@@ -101,11 +101,13 @@ const conflict = z.strictObject({
 
 /** What was done, or would be. */
 export const mergeOutcome = z.strictObject({
-  kind: z.enum(['up_to_date', 'fast_forward', 'merge', 'revert', 'cherry_pick']),
+  kind: z.enum(['up_to_date', 'fast_forward', 'merge', 'revert', 'cherry_pick', 'restore']),
   // What the sides came from; null where that is several things, none, or no revision.
   base: shortRevision.nullable(),
   // Those left open, of a dry run.
   conflicts: z.array(conflict),
   resolved: z.int().min(0),
   truncated: z.literal(true).optional(),
+  // Of open conflicts, where not all are listed.
+  total: z.int().min(1).optional(),
 })

@@ -1,10 +1,11 @@
 import { Refusal } from '../../errors.ts'
-import type { Oid } from '../../git/objects.ts'
+import { parseCommit, type Oid } from '../../git/objects.ts'
 import { assertActive, assertRevisionActive } from '../revisions/revision.ts'
 import type { Registry } from '../store/registry.ts'
 import type { VariantLocation } from '../revisions/references.ts'
 import type { Revision } from '../revisions/revision.ts'
 import type { WriteContext } from '../store/write-context.ts'
+import { readBytes } from '../payload/tree-files.ts'
 import { mergeSide } from './merge-base.ts'
 import { NOTHING } from './merge-revisions.ts'
 import { assertSameArtifact } from './merge-side.ts'
@@ -82,6 +83,39 @@ export async function cherryPickRevision(
   return writeMerge(registry, target, options, context, { plan, toldOf })
 }
 
+/**
+ * Makes on a variant what an earlier revision holds, whatever lies between: commits that revision's tree, and reads no row of it. Refuses
+ * with `nothing_to_restore` if the variant holds exactly that already.
+ */
+export async function restoreRevision(
+  registry: Registry,
+  revision: Revision,
+  target: VariantLocation,
+  options: MergeOptions,
+  context: WriteContext,
+): Promise<Merged> {
+  assertSameArtifact(target, revision)
+  const { oid } = revision
+  const plan = async (open: OpenTarget): Promise<MergePlan> => {
+    assertRevisionActive(revision, 'restore')
+    // The latest revision is not decoded: restoring an earlier one mends what a push has damaged.
+    const latest = parseCommit(await readBytes(open.scratch, latestIn(open, target), 'commit'))
+    const now = { ...NOTHING, tree: latest.tree }
+    const then = await mergeSide(open.bases, oid)
+    if (now.tree === then.tree) throw nothingToRestore(revision, target)
+    return {
+      kind: 'restore',
+      base: oid,
+      // What only the source changed is taken as it is.
+      sides: { base: now, target: now, source: then },
+      message: options.message,
+      subject: textOfRestore(revision),
+    }
+  }
+  const toldOf = async () => ({ kind: 'restore', base: oid }) as const
+  return writeMerge(registry, target, options, context, { plan, toldOf })
+}
+
 function latestIn({ latest }: OpenTarget, { variant }: VariantLocation): Oid {
   if (latest !== undefined) return latest
   throw new Refusal(
@@ -93,6 +127,18 @@ function latestIn({ latest }: OpenTarget, { variant }: VariantLocation): Oid {
 /** git's text, plus the revision's slug for clients. */
 function textOfRevert({ oid, slug, stored }: Revision): string {
   return `Revert "${stored.subject || slug}"\n\nThis reverts commit ${oid}, which is revision ${slug}.`
+}
+
+function textOfRestore({ oid, slug, stored }: Revision): string {
+  return `Restore ${slug}\n\nThis is what commit ${oid} holds${stored.subject && `, "${stored.subject}"`}.`
+}
+
+function nothingToRestore({ slug }: Revision, { variant }: VariantLocation): Refusal {
+  return new Refusal(
+    'nothing_to_restore',
+    `The variant "${variant.slug}" holds what "${slug}" holds, so there is nothing to restore. Name another revision, or another variant ` +
+      'as target.',
+  )
 }
 
 function firstRevision(slug: string): Refusal {

@@ -122,9 +122,9 @@ export class Merging {
     return this.#left
   }
 
-  /** Whether more conflicts are open than are listed. */
-  get isTruncated(): boolean {
-    return this.#count > MAX_CONFLICTS_LISTED
+  /** The number of open conflicts, listed or not. */
+  get total(): number {
+    return this.#count
   }
 
   get hasConflicts(): boolean {

@@ -25,9 +25,9 @@ import type { Conflict, Resolution, RestResolution, Sides } from './merging.ts'
 import { Merging } from './merging.ts'
 import { ScratchObjects } from './scratch-objects.ts'
 
-export type MergeKind = 'up_to_date' | 'fast_forward' | 'merge' | 'revert' | 'cherry_pick'
+export type MergeKind = 'up_to_date' | 'fast_forward' | 'merge' | 'revert' | 'cherry_pick' | 'restore'
 
-/** Common options of merges, reverts and cherry-picks. */
+/** Common options of merges, reverts, cherry-picks and restored revisions. */
 export interface MergeOptions {
   readonly message?: string | undefined
   readonly resolutions?: readonly (Resolution | RestResolution)[] | undefined
@@ -46,7 +46,8 @@ export interface MergeOutcome {
   readonly base: Oid | undefined
   /** The open conflicts, for a dry run. */
   readonly conflicts: readonly Conflict[]
-  readonly isTruncated: boolean
+  /** Of all open conflicts, of which only the first are listed. */
+  readonly total: number
   readonly resolved: number
 }
 
@@ -140,7 +141,7 @@ export async function writeMerge(
   return { ...outcome, artifact: written, place }
 }
 
-const NO_CONFLICTS = { conflicts: [], isTruncated: false }
+const NO_CONFLICTS = { conflicts: [], total: 0 }
 
 function tookTooLong(): Refusal {
   return new Refusal(
@@ -247,11 +248,11 @@ async function work(
   const { kind, base, sides, moveTo } = planned
   const result = sides && (await mergeRevisions(family, sides, merging, contextOf(registry, open)))
   merging.assertAllMet()
-  const { left, isTruncated, resolved } = merging
-  const outcome = { kind, base, conflicts: left, isTruncated, resolved }
+  const { left, total, resolved } = merging
+  const outcome = { kind, base, conflicts: left, total, resolved }
   if (merging.hasConflicts) {
     if (options.dryRun) return { outcome, oid: undefined }
-    throw conflictsLeft(target, left, isTruncated)
+    throw conflictsLeft(target, left, total)
   }
   if (kind === 'up_to_date') return { outcome, oid: latest }
   const assertPins = async (): Promise<void> => {
@@ -312,21 +313,13 @@ async function build(
   return (await buildRevision(registry, artifact.revisions, scratch, merged, context)).revision
 }
 
-function conflictsLeft(
-  { variant }: VariantLocation,
-  conflicts: readonly Conflict[],
-  isTruncated: boolean,
-): Refusal {
-  const count = isTruncated ? `more than ${conflicts.length} places` : counted(conflicts.length)
+function conflictsLeft({ variant }: VariantLocation, conflicts: readonly Conflict[], total: number): Refusal {
+  const count = total === 1 ? 'one place' : `${total} places`
   return new Refusal(
     'merge_conflict',
     `Both sides changed ${count} of what "${variant.slug}" holds, each in its own way. Send the same request with resolutions: for each ` +
       `place {"place": …, "take": "target", "source" or "base"}, {"place": …, "value": …} or {"place": …, "remove": true}; a last ` +
       'entry {"all": "target" or "source"} takes that side of all others.',
-    { conflicts, ...(isTruncated && { truncated: true as const }) },
+    { conflicts, ...(total > conflicts.length && { truncated: true as const, total }) },
   )
-}
-
-function counted(count: number): string {
-  return count === 1 ? 'one place' : `${count} places`
 }

@@ -218,7 +218,7 @@ export function isoSeconds(seconds: number): string {
 }
 
 /** What is to be done with what must not be archived. */
-export type ArchivedUse = 'write to' | 'deploy' | 'merge'
+export type ArchivedUse = 'write to' | 'deploy' | 'merge' | 'restore'
 
 /** Refuses to write to what is archived, or to deploy or merge it (interface 4.28). */
 export function assertActive(

@@ -127,6 +127,132 @@ describe('revert and cherry-pick', () => {
   })
 })
 
+describe('restore', () => {
+  let client: MergeClient
+  before(async () => (client = await startMerging('workflow')))
+  after(() => client.stop())
+  const data = (parameters: object): object => ({ parameters })
+  const tree = (slug: string, ref: string): string => client.git(slug, 'rev-parse', `${ref}^{tree}`)
+
+  // interface 6.17
+  it('makes what an earlier revision holds the latest again, whatever lies between', async () => {
+    const slug = await client.make(data({ a: 1 }))
+    await client.commit(slug, { data: data({ a: 2, b: 2 }), name: 'Two' })
+    await client.commit(slug, { data: data({ c: 3 }) })
+    await client.commit(slug, { data: data({ c: 4 }) })
+    const body = { revision: { slug, version: 2 }, target: { variant: { slug } } }
+    const { body: tried } = await client.post('/revisions/restore', { ...body, dry_run: true })
+    expect(tried.merge).to.deep.include({ kind: 'restore', conflicts: [], resolved: 0 })
+    expect(tried).to.not.have.property('workflow_revision')
+    expect((await client.latest(slug)).version).to.equal(4)
+    const { body: answer } = await client.post('/revisions/restore', body)
+    expect(answer.merge).to.deep.include({ kind: 'restore', conflicts: [], resolved: 0 })
+    expect(answer.merge.base).to.include({ slug: `${slug}-2`, version: 2 })
+    expect(answer.workflow_revision).to.deep.include({
+      ...{ version: 5, name: 'Two', subject: `Restore ${slug}-2` },
+      data: data({ a: 2, b: 2 }),
+    })
+    expect(tree(slug, slug)).to.equal(tree(slug, `${slug}~3`))
+    expect(client.git(slug, 'rev-list', '--parents', '-1', slug).split(' ')).to.have.length(2)
+    expect(client.git(slug, 'log', '-1', '--format=%b', slug)).to.include(
+      `This is what commit ${client.git(slug, 'rev-parse', `${slug}~3`)} holds, "`,
+    )
+  })
+
+  // interface 6.17
+  it('of what is there already is refused, also of a dry run', async () => {
+    const slug = await client.make(data({ a: 1 }))
+    await client.commit(slug, { data: data({ a: 2 }) })
+    await client.commit(slug, { data: data({ a: 1 }) })
+    const before = client.git(slug, 'for-each-ref')
+    for (const more of [{}, { dry_run: true }]) {
+      const reply = await client.post('/revisions/restore', { revision: { slug, version: 1 }, ...more })
+      expect(refused(reply)).to.equal('422 nothing_to_restore')
+      expect(reply.body.detail).to.include(`"${slug}-1"`)
+    }
+    expect(client.git(slug, 'for-each-ref')).to.equal(before)
+  })
+
+  // interface 6.17
+  it('goes to the named variant, and without one to the one that 4.30 says', async () => {
+    const slug = await client.make(data({ a: 1 }))
+    const first = await client.latest(slug)
+    const fork = await client.fork(slug)
+    await client.commit(slug, { data: data({ a: 2 }) })
+    await client.commit(fork, { data: data({ a: 3 }) })
+    const without = await client.post('/revisions/restore', { revision: { id: first.id } })
+    expect(refused(without)).to.equal('409 ambiguous_variant')
+    const target = { variant: { slug: fork } }
+    const made = await client.post('/revisions/restore', {
+      revision: { id: first.id },
+      target,
+      message: 'Back',
+    })
+    expect(made.body.workflow_revision).to.deep.include({
+      ...{ slug: `${fork}-3`, message: 'Back', data: data({ a: 1 }) },
+    })
+    expect((await client.latest(slug)).data).to.deep.equal(data({ a: 2 }))
+    const twice = { revision: { id: first.id }, target, workflow_variant_ref: { slug: fork } }
+    expect(refused(await client.post('/revisions/restore', twice))).to.equal('400 contradictory_request')
+    const other = await client.make(data({ a: 9 }))
+    const apart = { revision: { slug: other, version: 1 }, target }
+    expect(refused(await client.post('/revisions/restore', apart))).to.equal('422 unrelated')
+  })
+
+  it('is refused for what is archived, and for a head that is not the expected one', async () => {
+    const slug = await client.make(data({ a: 1 }))
+    const first = await client.latest(slug)
+    const second = await client.commit(slug, { data: data({ a: 2 }) })
+    await client.commit(slug, { data: data({ a: 3 }) })
+    const body = { revision: { id: first.id }, target: { variant: { slug } } }
+    const moved = await client.post('/revisions/restore', { ...body, expected_target: second.id })
+    expect(refused(moved)).to.equal('409 revision_conflict')
+    await client.post(`/revisions/${second.id}/archive`, {})
+    const gone = await client.post('/revisions/restore', { ...body, revision: { id: second.id } })
+    expect(refused(gone)).to.equal('409 archived')
+    expect(gone.body.detail).to.include('before you restore it')
+    await client.post(`/variants/${slug}/archive`, {})
+    expect(refused(await client.post('/revisions/restore', body))).to.equal('409 archived')
+  })
+
+  it('brings back what an environment ran', async () => {
+    const environments = await startMerging('environment')
+    try {
+      const pins = (version: number): object => ({
+        references: { 'bot.revision': { workflow_revision: { slug: 'bot', version } } },
+      })
+      const slug = await environments.make(pins(1))
+      await environments.commit(slug, { data: pins(2) })
+      const revision = { slug, version: 1 }
+      const { body } = await environments.post('/revisions/restore', { revision })
+      expect(body.environment_revision.data).to.deep.include(pins(1))
+    } finally {
+      await environments.stop()
+    }
+  })
+
+  // interface 6.17
+  it('of a testset takes its rows as they lie, however many', async () => {
+    const testsets = await startMerging('testset')
+    try {
+      const rows = (count: number): object => ({
+        testcases: Array.from({ length: count }, (_, n) => ({ data: { testcase_dedup_id: `r${n}`, n } })),
+      })
+      const slug = await testsets.make(rows(3000))
+      await testsets.commit(slug, { data: rows(1) })
+      const { body } = await testsets.post('/revisions/restore', {
+        ...{ revision: { slug, version: 1 }, target: { variant: { slug } } },
+        ...{ include_testcases: false, include_testcase_ids: false },
+      })
+      expect(body.testset_revision).to.include({ version: 3 })
+      const of = (ref: string): string => testsets.git(slug, 'rev-parse', `${ref}:testcases`)
+      expect(of(slug)).to.equal(of(`${slug}~2`))
+    } finally {
+      await testsets.stop()
+    }
+  })
+})
+
 describe('compare', () => {
   // interface 6.4
   it('counts along first parents, and shows what the head changed since the merge base', async () => {

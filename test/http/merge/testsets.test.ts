@@ -189,7 +189,10 @@ describe('merge: testsets', () => {
     await client.commit(target, { data: many('target') })
     await client.commit(source, { data: many('source') })
     const { body } = await client.ask(source, target)
-    expect(body.truncated).to.equal(true)
+    expect(body).to.include({ truncated: true, total: 1100 })
+    expect(body.detail).to.include('Both sides changed 1100 places')
+    const tried = await client.merge(source, target, { dry_run: true })
+    expect(tried.merge).to.include({ truncated: true, total: 1100 })
     expect(body.conflicts).to.have.length(1000)
     const { merge } = await client.merge(source, target, {
       resolutions: [{ place: { row: 'r7', column: 'x' }, value: 'mine' }, { all: 'source' }],

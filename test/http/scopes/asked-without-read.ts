@@ -173,6 +173,10 @@ export function askedOf(
     post(`/${plural}/revisions/commit`, `/${plural}/revisions/commit?include_testcases=true`, {
       [`${commit}`]: { ...inVariant, delta },
     }),
+    post(`/${plural}/revisions/restore`, `/${plural}/revisions/restore`, {
+      revision: { id: it.revision },
+      target: { variant: { id: it.variant } },
+    }),
     // … and refused: not based on the latest, on a first one, by a wrong change, by a slug that is taken.
     ...[
       { delta, base_revision_id: it.revision },

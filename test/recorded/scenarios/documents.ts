@@ -868,6 +868,23 @@ function merging({ path, singular, data }: RecordedSurface): Step[] {
     post('the graph', `${at}/graph`, { [`${singular}_ref`]: { slug: 'bot' } }),
     post('archive the target', `${at}/variants/<right>/archive`),
     merge('merge into the archived', between('left', 'right')),
+    post('restore as a dry run', `${at}/revisions/restore`, {
+      revision: { id: '<bot revision>' },
+      target: { variant: { slug: 'bot' } },
+      dry_run: true,
+    }),
+    post('restore', `${at}/revisions/restore`, {
+      revision: { id: '<bot revision>' },
+      target: { variant: { slug: 'bot' } },
+    }),
+    post('restore what is there', `${at}/revisions/restore`, {
+      revision: { id: '<bot revision>' },
+      target: { variant: { slug: 'bot' } },
+    }),
+    post('restore what several variants hold', `${at}/revisions/restore`, {
+      revision: { id: '<bot revision>' },
+    }),
+    post('restore nothing', `${at}/revisions/restore`, {}),
   ]
 }
 
