@@ -16,7 +16,7 @@ import { parseUuid, authorUuid } from '../../registry/registries.ts'
 import type { Arrival } from '../../registry/push.ts'
 import { isoSeconds, type VariantLocation, type Revision, revisionFlags } from '../../registry/revisions.ts'
 
-/** What shapes records beside the things themselves. */
+/** The settings on which the form of records depends. */
 export interface PresentOptions {
   /** Singulars under which parent ids and slugs are answered (SurfaceNames.answered). */
   readonly answered: readonly string[]
@@ -24,9 +24,9 @@ export interface PresentOptions {
   /** `<PUBLIC_URL>/git`, under which every repository is. */
   readonly gitBase: string
   readonly versionType: 'number' | 'string'
-  /** Whether people are shown as git has them, or by UUIDs that stand for them. */
+  /** Whether people are shown with names and addresses as in git, or as UUIDs. */
   readonly authorType: 'text' | 'uuid'
-  /** Whether references that contradict each other are answered with a warning, or not at all. */
+  /** Whether the answer has a warning if references contradict each other. */
   readonly contradictions: 'warned' | 'refused'
 }
 
@@ -93,7 +93,7 @@ export function presentRevision(
   }
 }
 
-/** How a commit came: the pusher under the name that the key has now, or had where it is not known (interface 6.2). */
+/** How a commit arrived. The pusher has the current name of the key, or the name at that time if the key is unknown (interface 6.2). */
 export function presentArrival(
   { door, principal: { id, kind, name }, time }: Arrival,
   names: ReadonlyMap<string, string>,
@@ -101,7 +101,7 @@ export function presentArrival(
   return { door, principal: { id, kind, name: names.get(id) ?? name }, time }
 }
 
-/** References to a revision and what it belongs to, as `singular` things (interface 5.15). */
+/** References to a revision and its parents, named by the singulars of the surface (interface 5.15). */
 export function presentReferences(
   singular: string,
   revision: Revision,
@@ -151,12 +151,12 @@ export async function presentPayload(
   return artifact.family.present(stored.payload, { ...of, asked, servicesBase, versionType, signal })
 }
 
-/** A git author, `Name <email>`, as clients of this service know people (interface 2.30, 4.19). */
+/** A git author, `Name <email>`, in the form that clients of this service read (interface 2.30, 4.19). */
 export function presentAuthor(author: string, { authorType }: Pick<PresentOptions, 'authorType'>): string {
   return authorType === 'uuid' ? authorUuid(author) : author
 }
 
-/** A version as clients of this service know it (interface 4.5). */
+/** A version in the form that clients of this service read (interface 4.5). */
 export function presentVersion(
   version: number,
   { versionType }: Pick<PresentOptions, 'versionType'>,
@@ -195,12 +195,12 @@ function lifecycleOf(record: ArtifactRecord | VariantRecord, options: PresentOpt
   }
 }
 
-/** Most are the ids of keys, which are UUIDs; what came by plain git has its author's text. */
+/** Most are ids of keys, which are UUIDs. A commit by plain git has the text of its author. */
 function personId(id: string | undefined, { authorType }: PresentOptions): string | undefined {
   return id === undefined || authorType === 'text' || parseUuid(id) !== undefined ? id : authorUuid(id)
 }
 
-/** The roles of the family as the artifact's record has them: somebody else may have written others. */
+/** The roles of the family from the artifact's record. Git may have brought other roles, which are left out. */
 function shownFlags({
   family,
   record: { flags },

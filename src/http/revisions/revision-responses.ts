@@ -31,14 +31,14 @@ import { toldDisagreements } from './told-disagreements.ts'
 
 type Form = 'read' | 'retrieve'
 
-/** What a retrieve asks: for what, whether what it embeds is put in its place, and what is added that is not stored. */
+/** The options of a retrieve: the references, whether embeds are resolved, and which derived data is added. */
 export interface RetrieveQuestion extends RetrieveReferences {
   readonly resolve?: boolean | undefined
   readonly enrich?: Enrich | undefined
   readonly beside?: LookBeside | undefined
 }
 
-/** Looks up what a retrieve answers beside the revision. */
+/** Looks up the derived data that a retrieve adds to the revision. */
 export type LookBeside = (registry: Registry, place: RevisionLocation) => Promise<AnsweredBeside>
 
 /** Members of `retrieval_info`, and of the answer itself. */
@@ -54,19 +54,19 @@ const MAX_SIZE_AT_ONCE = 256 * 1024
 
 let instances = 0
 
-/** Numbers of artifacts as they were when something was answered of them. */
+/** The number of an artifact in entity tags. */
 const serials = new WeakMap<ArtifactView, number>()
 let lastSerial = 0
 
 /**
- * The answers that hold one revision, with their entity tags (interface 2.21). Written answers are kept for a while: a view never changes,
- * so neither does what was written from it.
+ * The answers that hold one revision, with their entity tags (interface 2.21). Serialised answers are cached for a while: a view never changes, so
+ * its answers do not either.
  */
 export class RevisionResponses {
   readonly #surface: Surface
   readonly #present: PresentOptions
   readonly #key: string
-  /** What of an answer's shape is the same for all: a part of their entity tags. */
+  /** The part of the entity tags that is the same for all answers. */
   readonly #shape: string
   readonly #serial = ++instances
 
@@ -79,7 +79,7 @@ export class RevisionResponses {
     this.#shape = `${surface.singular} ${forms} ${servicesBase}`
   }
 
-  /** The revision at a place, as GET by id answers it. */
+  /** The revision at a place, for a GET by id. */
   read(
     place: RevisionLocation,
     asked: Reading | undefined,
@@ -102,7 +102,7 @@ export class RevisionResponses {
     return this.#answer(place, 'retrieve', asked, ifNoneMatch, beside)
   }
 
-  /** What is added changes while the revision does not, so the entity tag is of the answer itself. */
+  /** The added data changes while the revision does not, so the entity tag is computed from the answer itself. */
   async #retrieveEnriched(
     registry: Registry,
     place: RetrievedRevision,
@@ -125,8 +125,8 @@ export class RevisionResponses {
   }
 
   /**
-   * The revision with its embeds resolved (interface 10.1). Refuses what cannot be, and data that would not be the family's
-   * any more. What is embedded may change while the revision does not, so the entity tag is of the answer itself.
+   * The revision with its embeds resolved (interface 10.1). Refuses an embed that cannot be resolved, and a result that is no valid data of the
+   * family. An embedded revision may change while this one does not, so the entity tag is computed from the answer itself.
    */
   async resolve(
     registry: Registry,
@@ -167,7 +167,7 @@ export class RevisionResponses {
     return unlessMatched({ text, etag }, ifNoneMatch)
   }
 
-  /** The revision as a write leaves it, with what else the write answers. */
+  /** The revision after a write, with the other fields of the write's answer. */
   async fresh(
     place: RevisionLocation,
     asked: Reading = PLAIN_READING,
@@ -176,7 +176,7 @@ export class RevisionResponses {
     return this.made(await readListedRevision(place), asked, more)
   }
 
-  /** The same of one that is read already. */
+  /** The same for a revision that was read already. */
   async made(
     revision: Revision,
     asked: Reading = PLAIN_READING,
@@ -187,7 +187,7 @@ export class RevisionResponses {
     return { body: Object.assign(body, more), writing, etag, address: { id: revision.id } }
   }
 
-  /** The written answer, if it is kept; what some reference disagrees with is written anew. */
+  /** The cached answer. If a reference disagrees with the revision, a new one is made, with the warning. */
   async #answer(
     place: RetrievedRevision,
     form: Form,
@@ -205,7 +205,7 @@ export class RevisionResponses {
     return this.#write(place, { form, asked, way, key }, ifNoneMatch, beside)
   }
 
-  /** Writes an answer, and keeps it unless it is streamed. */
+  /** Serialises an answer, and caches it unless it is streamed. */
   async #write(
     place: RetrievedRevision,
     { form, asked, way, key }: { form: Form; asked: Reading; way: string; key: string },
@@ -224,10 +224,10 @@ export class RevisionResponses {
       ...beside?.own,
       ...told,
     })
-    // What a limited key sees of a revision changes when other artifacts move, while the revision does not.
+    // A limited key's view of a revision changes when other artifacts move, while the revision does not.
     if (isLimited) return this.#sendTagged(revision, whole, ifNoneMatch)
     if (writing === 'streamed') return { body: whole, writing, etag }
-    // Buffer.from(text) would keep a piece of 8 KB that node shares among small buffers, of which the cache counts a part
+    // Buffer.from(text) would keep an 8 KB block, which node shares among small buffers, in memory. The cache counts only a part of that.
     const text =
       writing === 'in turns'
         ? Buffer.from(await printJson(whole))
@@ -278,12 +278,12 @@ export class RevisionResponses {
   }
 }
 
-/** The answer, but for a client that has it already. */
+/** The answer, or 304 if the client has it already. */
 function unlessMatched(written: CachedResponse, ifNoneMatch: string | undefined): EndpointResponse {
   return etagMatches(ifNoneMatch, written.etag) ? { etag: written.etag, notModified: true } : written
 }
 
-/** Which of the answers that hold the revision it is. */
+/** The form of the answer, for its entity tag. */
 function wayOf(
   { through, disagreeing }: RetrievedRevision,
   form: Form,
@@ -298,7 +298,7 @@ function wayOf(
   return way
 }
 
-/** Readings that ask for the same have the same form. */
+/** Equal requests have equal forms. */
 function formOf({ flags, windowing }: Reading): string {
   return flags === PLAIN_READING.flags ? '' : JSON.stringify([flags, windowing])
 }
@@ -309,13 +309,13 @@ function wayThrough({ key, environment }: Deployment): string {
   return JSON.stringify([artifact.id, variant.slug, oid, key])
 }
 
-/** An answer written out, with its entity tag. */
+/** A serialised answer with its entity tag. */
 export interface CachedResponse {
   readonly text: Buffer
   readonly etag: string
 }
 
-/** The answers that were written or asked for lately, 32 MB of them for all surfaces together. */
+/** The answers that were made or sent lately, at most 32 MB for all surfaces together. */
 export const responseCache = recentlyUsed<string, CachedResponse>(
   32 * 1024 * 1024,
   ({ text }) => text.length + 300,

@@ -8,10 +8,10 @@ import type { SurfaceContext } from '../surface-context.ts'
 import type { Call, Endpoint, EndpointResponse } from './endpoint.ts'
 
 /**
- * The answer of an endpoint as whoever asks may and wants to see it. A write is cut down to ids, slugs and versions where the client sends
- * `Prefer: return=minimal`; a key without the scope `read` is told only which things were written. A refusal speaks in the words of its
- * surface, with suggestions for keys that may read (interface 3.13). Where nothing is found, clients of the existing service are
- * answered as that does (`isExisting`). `run` is what the endpoint does, unless it is asked for what it did before.
+ * Runs an endpoint and adapts its answer to the caller. With `Prefer: return=minimal` the answer to a write has only ids, slugs and versions; a
+ * key without the scope `read` gets only those, too. A refusal uses the words of its surface, with suggestions for keys that may read (interface
+ * 3.13). If nothing is found, clients of the existing service get its form of answer (`isExisting`). `run` calls the endpoint, or recalls its
+ * first result.
  */
 export async function answerTo(
   endpoint: Endpoint,
@@ -39,7 +39,7 @@ async function orNothing(
   throw await told(endpoint, call, error)
 }
 
-/** The endpoint as the OpenAPI document has it, with what else `answerTo` may answer in its name. */
+/** The endpoint as the OpenAPI document shows it, with the other answers that `answerTo` may make of it. */
 export function withAnswers(endpoint: Endpoint, isExisting: boolean): Endpoint {
   const { output, alsoAnswers = [] } = endpoint
   return {
@@ -53,17 +53,17 @@ export function withAnswers(endpoint: Endpoint, isExisting: boolean): Endpoint {
   }
 }
 
-/** The endpoints of a surface, which speak of its things as it does. */
+/** The endpoints of a surface, whose refusals use the words of that surface. */
 export function inWordsOf(context: SurfaceContext, endpoints: readonly Endpoint[]): Endpoint[] {
   return endpoints.map((endpoint) => ({ ...endpoint, words: wordsOf(context) }))
 }
 
-/** How a surface calls the things of its family. */
+/** The words of a surface for the things of its family. */
 export function wordsOf({ surface }: SurfaceContext): NonNullable<Endpoint['words']> {
   return { family: surface.family.name, word: surface.singular }
 }
 
-/** What went wrong, in the words of the endpoint, and with suggestions where a key may see them. */
+/** The error in the words of the surface, with suggestions if the key may see them. */
 export async function told(
   { words }: Endpoint,
   { caller }: Pick<Call<never>, 'caller'>,
@@ -74,12 +74,12 @@ export async function told(
   return error.toldTo({ word, mayRead: caller.may.read })
 }
 
-/** Whether who is let in sees the whole answer: reads let nobody else in. */
+/** Whether every key that is let in may see the whole answer: only keys that may read are let in to reads. */
 function showsAll(endpoint: Endpoint): boolean {
   return endpoint.showsAll === true || (endpoint.scope === 'read' && endpoint.orScope === undefined)
 }
 
-/** What is answered to a key without the scope `read`. */
+/** The answer to a key without the scope `read`. */
 export const withheldAnswer = z
   .object({
     count: z.literal(1),
@@ -92,12 +92,12 @@ export const withheldAnswer = z
 
 function withheldOf({ path }: Endpoint, answer: EndpointResponse): EndpointResponse {
   const { body, text, stream, writing, ...rest } = answer
-  // A bug of ours, and told as one rather than shown.
+  // A bug of the server. It is reported instead of shown.
   if (!body || text !== undefined || stream) throw new Error(`${path} answers what cannot be withheld`)
   return { ...rest, body: withheld(body) }
 }
 
-/** Numbers and texts of the body whose names say that they are no content, and the same of the records in it. */
+/** The ids, slugs, versions, dates and addresses of the body, and of the records in it. */
 function withheld(body: object): object {
   const shown: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(body)) {
@@ -115,7 +115,7 @@ function identityOf(record: object): object {
   )
 }
 
-/** Names of members that hold ids, slugs, versions, dates and addresses. Members that users name are never at this level. */
+/** Names of members that hold ids, slugs, versions, dates and addresses. Members with names that users chose are never on this level. */
 const IDENTITY = /^(?:id|slug|version|date|git_url)$|_(?:id|slug|at)$/
 
 function isScalar(value: unknown): boolean {
@@ -126,12 +126,14 @@ function isRecord(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Whether a client may prefer less. Reads, and what only an admin key may do, answer as ever: what is made there is shown once. */
+/**
+ * Whether the client may ask for less. Reads do not offer it, nor do requests of admins: the secret of a new key, for example, is shown only once.
+ */
 function isCutDown({ scope }: Endpoint): boolean {
   return scope === 'write' || scope === 'deploy'
 }
 
-/** RFC 7240, interface 2.3. Warnings and deployments stay: nothing else tells of them. */
+/** RFC 7240, interface 2.3. Warnings and deployments stay, because no other answer has them. */
 function preferredOf(
   endpoint: Endpoint,
   headers: IncomingHttpHeaders,
@@ -140,13 +142,13 @@ function preferredOf(
   return isCutDown(endpoint) && prefersMinimal(headers) ? minimal(answer) : answer
 }
 
-/** What is answered with `Prefer: return=minimal`. */
+/** The answer with `Prefer: return=minimal`. */
 export const minimalAnswer = z
   .object({ count: z.int() })
   .catchall(z.unknown())
   .meta({ description: 'With `Prefer: return=minimal`: ids, slugs and versions' })
 
-/** Preferences are a list, with parameters; what is not known is left alone, as RFC 7240 wants it. */
+/** Preferences are a list with parameters. Unknown ones are ignored, as RFC 7240 requires. */
 function prefersMinimal({ prefer }: IncomingHttpHeaders): boolean {
   return String(prefer ?? '')
     .split(',')
@@ -167,13 +169,12 @@ function idsOf(record: object): object {
   return Object.fromEntries(Object.entries(record).filter(([name]) => IDS.test(name)))
 }
 
-/** Of the thing itself and of what it belongs to. */
+/** The record itself, and its parents. */
 const IDS = /^(?:id|slug|version|(?:artifact|variant|revision)_id)$/
 
 /**
- * What clients of the existing service are answered where nothing is found (interface 2.30): 200 with `count: 0`, and no record or an empty
- * list. Only where it reads, or archives, as that service has it: other writes, deploying and what environments do not hold are 404
- * there, too.
+ * The answer to clients of the existing service if nothing is found (interface 2.30): 200 with `count: 0`, and no record or an empty list. It is
+ * used only where that service does so, for reads and archiving. Other writes, deployments and missing keys of environments are 404 there, too.
  */
 function nothingFound(endpoint: Endpoint, error: unknown): EndpointResponse | undefined {
   const isAbsent = error instanceof Refusal && ABSENT.includes(error.code)

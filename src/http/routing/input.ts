@@ -16,22 +16,22 @@ import type { Upload } from '../body/upload.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type Known, knownFields, type KnownObject } from './known-fields.ts'
 
-/** What a request brought, guarded, and the text of its body (for an upload: what tells it from another one). */
+/** The checked input of a request, and the text of its body (for an upload, a hash that identifies it). */
 export interface GuardedInput {
   readonly input: unknown
   readonly text: string
   readonly upload?: Upload
 }
 
-/** What becomes of fields and parameters that nobody reads (interface 2.10, 2.30). */
+/** What happens to unknown fields and parameters (interface 2.10, 2.30). */
 export type OnUnknown = 'refuse' | 'ignore'
 
 /** Where a field was sent. */
 type Where = 'body' | 'query'
 
 /**
- * Reads what a request of an endpoint asks, from its body, its query string or both, and guards it; refuses as `guard` and
- * `ReadJsonBody` do. Where an endpoint asks nothing, a request that says something anyhow is mistaken.
+ * Reads the input of an endpoint from the body, the query string or both, and checks it. Refuses as `guard` and `ReadJsonBody` do, and refuses any
+ * input to an endpoint that takes none.
  */
 export async function readInput(
   endpoint: Endpoint,
@@ -53,7 +53,7 @@ export async function readInput(
   return readWithQuery(endpoint, ctx.querystring, isStrict, sent)
 }
 
-/** What a request brought in its body: made plain, and with what of it nobody reads. */
+/** The input from a body, with plain envelopes, and its unknown fields. */
 interface SentBody {
   readonly body: unknown
   readonly unknown: readonly FieldProblem[]
@@ -63,7 +63,7 @@ interface SentBody {
 
 const NO_BODY: SentBody = { body: {}, unknown: [], text: '', isSent: false }
 
-/** The same of a request that says something in its query string, or may. A field of the body wins over the same one there. */
+/** The same for a request with a query string. A field of the body wins over the parameter of the same name. */
 function readWithQuery(
   endpoint: Endpoint,
   querystring: string,
@@ -85,7 +85,7 @@ function withoutBody(endpoint: Endpoint, querystring: string, isStrict: boolean)
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What the query string says beside these fields of the body, and what in it nobody reads. */
+/** The input from the query string beside these fields of the body, and its unknown parameters. */
 function readQuery(
   { input: schema = NOTHING, fromQuery, unusedQuery }: Endpoint,
   querystring: string,
@@ -108,8 +108,8 @@ const BODY_MISSING: FieldProblem = {
 }
 
 /**
- * Parses a part of a request by its schema, or refuses with `invalid_request` (422) listing every problem (of very many, the first hundred)
- * with its place: `where` is `body`, `path` or `query`. Fields that are `unknown` are problems, too, and make it `unknown_field`.
+ * Checks a part of a request against its schema. Refuses with `invalid_request` (422) and a list of all problems (the first hundred of very many),
+ * each with its place; `where` is `body`, `path` or `query`. Fields in `unknown` are problems, too, and make the code `unknown_field`.
  */
 export function guard<T>(
   schema: z.ZodType<T>,
@@ -156,7 +156,7 @@ function problemsOf(issue: z.core.$ZodIssue, where: string): FieldProblem[] {
   return [{ loc, msg: inWordsOfJson(issue.message.replace(/^Invalid input: /, '')), type }]
 }
 
-/** Names the classes that stand for exact JSON the way the sender knows them. */
+/** Names the types of exact JSON as the sender knows them. */
 function inWordsOfJson(message: string): string {
   return message
     .replace(/ExactNumber$/, 'a number that is out of range or too exact')
@@ -168,20 +168,20 @@ function ended(text: string): string {
   return text.endsWith('?') ? text : `${text}.`
 }
 
-/** How a body is made plain, and how much of it was. */
+/** The settings of `plainEnvelope`, and the number of values it has made plain. */
 interface Envelope {
   readonly keepNulls: boolean
   parts: number
 }
 
 /**
- * A parsed body made ready for a schema. Envelopes, their members and what is listed in those become plain objects (an odd
- * key like `7` or `__proto__` there is an unknown key, as any other), numbers written as `1.0` plain numbers; free-form
- * values deeper down stay exact. Where `null` equals absent (interface 2.10; not in PUT), nulls at these levels are left out.
+ * A parsed body, prepared for a schema. Envelopes, their members and the items of lists in those become plain objects: an odd key such as `7` or
+ * `__proto__` is an unknown key there, as any other. Numbers written as `1.0` become plain numbers. Free-form values further down stay exact. If
+ * `null` means absent (interface 2.10; not in PUT), nulls on these levels are left out.
  */
 function plainEnvelope(value: Json, levels: number, envelope: Envelope, isListed = false): unknown {
   if (value instanceof ExactNumber) return asPlainNumber(value)
-  // A list takes no level of its own: a reference in one is read like a reference by itself. No list of an envelope holds lists.
+  // A list is no level of its own: a reference in a list is read as one outside of it. No list of an envelope contains lists.
   if (levels === 0 || value === null || typeof value !== 'object' || (isListed && isJsonArray(value)))
     return value
   const isList = isJsonArray(value)
@@ -196,9 +196,9 @@ function plainEnvelope(value: Json, levels: number, envelope: Envelope, isListed
   return Object.fromEntries(plain)
 }
 
-/** No list of references or ids, and no record, is longer by honest means; a schema looks at each, all in one go. */
+/** No valid request has a longer list of references or ids, or a larger record. A schema checks all items at once. */
 const MOST_IN_ENVELOPE = 10_000
-/** In all of its lists and records. */
+/** The maximum for all lists and records together. */
 const MOST_IN_ENVELOPES = 100_000
 
 function tooMany(isList: boolean, count: number, parts: number): Refusal {
@@ -217,15 +217,15 @@ function tooMany(isList: boolean, count: number, parts: number): Refusal {
   )
 }
 
-/** `1.0` and `1e2` are the numbers they say; what a double cannot hold stays what it is, and fails as a number. */
+/** `1.0` and `1e2` become the numbers that they mean. A number that no double can hold stays exact, and the schema refuses it. */
 function asPlainNumber(exact: ExactNumber): unknown {
   const number = Number(exact.literal)
   return Number.isSafeInteger(number) ? number : exact
 }
 
 /**
- * What a request holds at any level and nobody reads (interface 2.10): each with its place and the name that was meant, as far as that can
- * be told; of very many the first. A null equals absent unless `keepNulls`.
+ * The unknown fields of a request, on all levels (interface 2.10): each with its place, and the nearest known name if there is one. Of very many,
+ * the first. A null counts as absent unless `keepNulls`.
  */
 export function unknownFields(
   schema: z.ZodType,
@@ -236,12 +236,12 @@ export function unknownFields(
   const problems: FieldProblem[] = []
   let known = knownOf.get(schema)
   if (!known) knownOf.set(schema, (known = { fields: knownFields(schema) }))
-  // What is asked about was read from JSON or from a query string.
+  // The value was read from JSON or from a query string.
   lookAt(known.fields, value as Json, [where], keepNulls, problems)
   return problems
 }
 
-/** What the schemas of requests know, from when they are first asked. */
+/** The names that the schemas of requests know, computed on first use. */
 const knownOf = new WeakMap<z.ZodType, { readonly fields: Known | undefined }>()
 
 function lookAt(
@@ -278,7 +278,7 @@ function lookAtItems(
     lookAt(known.items, item, [...place, index], keepNulls, problems)
 }
 
-/** What is wrong with a field that nobody reads. */
+/** The problem of a field that the endpoint does not know. */
 function strayField(key: string, known: KnownObject): Pick<FieldProblem, 'msg' | 'type'> {
   return known.fixed.has(key)
     ? { msg: `the server makes ${shownName(key)}; leave it out of what is to be made`, type: READ_ONLY }
@@ -296,7 +296,7 @@ function unknownField(key: string, { members, misplaced }: KnownObject): string 
 
 const MAX_NAMES_LISTED = 12
 
-/** The sentence about a name that nobody knows: what was meant, or what there is. */
+/** The sentence about an unknown name: with the nearest known name, or with all known names. */
 function unknownName(what: string, name: string, known: readonly string[]): string {
   const shown = shownName(name)
   const meant = nearestName(name, known)
@@ -310,7 +310,7 @@ function shownName(name: string): string {
   return JSON.stringify(name.slice(0, 80))
 }
 
-/** The query string of a request, which remembers the parameters that somebody looked for: these are the ones that the route knows. */
+/** The query string of a request. It notes which parameters are read: those are the known ones. */
 export class AskedQuery extends URLSearchParams {
   readonly #known = new Set<string>()
 
@@ -329,18 +329,18 @@ export class AskedQuery extends URLSearchParams {
     return super.has(name)
   }
 
-  /** To read them all is to know them all. */
+  /** A caller that reads all parameters knows all of them. */
   override [Symbol.iterator]() {
     for (const name of super.keys()) this.#known.add(name)
     return super[Symbol.iterator]()
   }
 
-  /** The parameters that somebody looked for. */
+  /** The parameters that were read. */
   get known(): ReadonlySet<string> {
     return this.#known
   }
 
-  /** The parameters that nobody looked for (interface 2.10), save those that may be sent for nothing. */
+  /** The parameters that were not read (interface 2.10), except those that clients may send without effect. */
   unknown(unused: readonly string[] = []): readonly FieldProblem[] {
     const known = [...this.#known]
     return [...new Set(super.keys())]

@@ -20,11 +20,11 @@ import { PROBLEMS } from '../problem.ts'
 export interface RouterDependencies {
   readonly readJsonBody: ReadJsonBody
   readonly onUnknown: OnUnknown
-  /** Whether clients are answered as the existing service does (interface 2.30). */
+  /** Whether clients are answered in the form of the existing service (interface 2.30). */
   readonly isExisting: boolean
-  /** Asked once, for the first request. */
+  /** Computed for the first request. */
   readonly endpoints: () => readonly Endpoint[]
-  /** Reads the bodies of those who send no key, which are short. */
+  /** Reads the bodies of requests without a key, which are short. */
   readonly readKeylessBody: ReadJsonBody
   readonly readUpload: ReadUpload
   readonly registries: { of(project: string): Registry | Promise<Registry> }
@@ -32,8 +32,8 @@ export interface RouterDependencies {
 }
 
 /**
- * Routes requests to endpoints: guards what comes in, calls, writes what comes out. A path without parameters is looked up; there is one
- * @koa/router for each first path segment, so that any other request is only compared with the routes of its surface.
+ * Routes requests to endpoints: checks the input, calls the endpoint, and sends the answer. A path without parameters is looked up in a table.
+ * Other paths have one @koa/router for each first segment, so a request is compared only with the routes of its surface.
  */
 export function createRouter(dependencies: RouterDependencies): Middleware<RequestState> {
   let routes: { readonly fixed: ReadonlyMap<string, Endpoint>; readonly routers: Routers } | undefined
@@ -64,7 +64,7 @@ function routersOf(dependencies: RouterDependencies): Routers {
     for (const [path, each] of fixed) {
       for (const endpoint of each)
         router.register(path, [endpoint.method], (ctx) => answer(endpoint, ctx, dependencies))
-      // A fixed path is never read as the slug of something (interface 2.1).
+      // A fixed path is never taken for a slug (interface 2.1).
       const methods = each.map(({ method }) => method)
       const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].sort()
       router.all(path, ({ method }) => {
@@ -75,7 +75,7 @@ function routersOf(dependencies: RouterDependencies): Routers {
       router.register(endpoint.path, [endpoint.method], (ctx) =>
         answer(endpoint, ctx, dependencies, ctx.params),
       )
-    // A router's middleware wants its own context type; it is a Koa context with a few fields more.
+    // A router's middleware has a type of its own for the context. It is a Koa context with a few more fields.
     routers.set(segment, router.routes() as unknown as Middleware<RequestState>)
   }
   return routers
@@ -109,7 +109,7 @@ async function answer(
   return send(ctx, await run(endpoint, ctx, dependencies, caller, params, guarded))
 }
 
-/** Who asks is known once the body is read. */
+/** The caller is known after the body was read, because a sign-in sends the key in it. */
 async function answerWithoutKey(
   endpoint: Endpoint,
   callerIn: NonNullable<Endpoint['callerIn']>,
@@ -118,7 +118,7 @@ async function answerWithoutKey(
 ): Promise<void> {
   const { readKeylessBody, onUnknown } = dependencies
   const guarded = await readInput(endpoint, ctx, readKeylessBody, onUnknown)
-  const caller = await callerIn(guarded.input as never) // guarded by the endpoint's own schema
+  const caller = await callerIn(guarded.input as never) // The endpoint's own schema has checked it.
   ctx.state.caller = caller
   return send(ctx, await run(endpoint, ctx, dependencies, caller, NO_PARAMS, guarded))
 }
@@ -153,12 +153,12 @@ function unknownOf(
   return [...unknownFields(schema, part(true), 'query'), ...unknownFields(schema, part(false), 'body')]
 }
 
-/** An empty field of a form is an absent one (interface 8.16): a form that people fill in has all of them. */
+/** An empty field of a form counts as absent (interface 8.16): a browser's form sends all its fields. */
 function filled(fields: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
 }
 
-/** What the endpoint answers, the first time or again. */
+/** The answer of the endpoint, to a first or a repeated request. */
 async function run(
   endpoint: Endpoint,
   ctx: RequestContext,
@@ -194,8 +194,8 @@ async function run(
 }
 
 /**
- * The answer, saying how old it may be where it is a list of a project with so many artifacts that what plain git did is seen later than
- * after two seconds: `Svc-Freshness: files; age=<ms>` (interface 2.31).
+ * The answer. For a list of a project with very many artifacts, a header tells how old it may be, because changes by plain git are seen there
+ * later than after two seconds: `Svc-Freshness: files; age=<ms>` (interface 2.31).
  */
 function withFreshness(answer: EndpointResponse, age: number): EndpointResponse {
   if (!answer.body || !('count' in answer.body)) return answer
@@ -206,8 +206,8 @@ const idParams = z.record(z.string(), uuid)
 const NO_PARAMS = {}
 
 /**
- * Answers a request with an `Idempotency-Key`: runs the endpoint the first time, afterwards answers its first result again,
- * as the thing at its address is now (interface 2.25).
+ * Answers a request with an `Idempotency-Key`: the first time it runs the endpoint, later it answers the first result again, with the current
+ * state of the record (interface 2.25).
  */
 function respondOnce(
   { intents, isExisting }: RouterDependencies,
@@ -217,7 +217,7 @@ function respondOnce(
   call: Call<never>,
 ): Promise<EndpointResponse> {
   const { caller, headers } = call
-  // node joins a header that is sent twice, so this one is never a list.
+  // Node joins repeated headers of this name, so it is never a list.
   const key = checkIdempotencyKey(String(headers['idempotency-key']))
   return intents.once(
     { project: caller.project, credential: caller.key.id, key, asks },
@@ -240,7 +240,7 @@ function respondOnce(
   )
 }
 
-/** The text of an `Idempotency-Key` header if it can be one: it becomes a line of a commit message. */
+/** The text of an `Idempotency-Key` header, if it is valid: it becomes a line of a commit message. */
 export function checkIdempotencyKey(text: string): string {
   if (/^[\x20-\x7e]{1,255}$/.test(text)) return text
   throw invalid(

@@ -26,7 +26,7 @@ import type { RequestContext } from '../request.ts'
 import { clientAbort } from './client-abort.ts'
 import type { EndpointResponse } from './endpoint.ts'
 
-/** Writes an answer out; of a stream, waits for the first piece, so that a refusal until then is answered as one. */
+/** Sends an answer. If it is a stream, it waits for the first chunk, because a refusal before that still gets its own status. */
 export async function send(ctx: RequestContext, answer: EndpointResponse): Promise<void> {
   const { body, text = '', stream, status = 200, writing } = answer
   if (answer.notModified) return sendNotModified(ctx, answer)
@@ -52,8 +52,8 @@ function sendNotModified(ctx: RequestContext, answer: EndpointResponse): void {
 const JSON_TYPE = 'application/json; charset=utf-8'
 
 /**
- * Sets the headers that an answer brings: its own, its entity tag, that it is told again, how it is compressed.
- * The tag is of the revision (interface 2.21), so it is the same however the bytes are compressed; nobody is sent a part of them.
+ * Sets the headers of an answer: its own, its entity tag, whether it is a repeated answer, and its encoding. The tag identifies the revision
+ * (interface 2.21), so it is the same for all encodings; partial answers are never sent.
  */
 function setOwnHeaders(
   ctx: RequestContext,
@@ -75,7 +75,7 @@ async function sendStream(
   stream: AsyncIterable<string | Buffer>,
 ): Promise<void> {
   const { status, contentType = 'application/octet-stream', fileName } = answer
-  // Answers that come as work goes on are read piece by piece; the others are compressed, as long as they are.
+  // Answers that are made step by step are sent step by step. Others are compressed if they are long enough.
   const encoding = answer.stream && fileName === undefined ? undefined : encodingFor(ctx, Infinity)
   const pieces = inTurns(stream, new TimeSlice(clientAbort(ctx.res)))
   const first = await pieces.next()
@@ -84,14 +84,14 @@ async function sendStream(
   if (!answer.stream || fileName !== undefined) ctx.set('Vary', 'Accept-Encoding')
   ctx.set('Content-Type', contentType)
   if (fileName !== undefined) ctx.attachment(fileName)
-  // Koa pipes it, destroys it when the client goes, and destroys the connection when it fails.
+  // Koa pipes the stream, destroys it when the client goes, and destroys the connection when the stream fails.
   const body = Readable.from(startingWith(first, pieces), { objectMode: false })
   ctx.body = encoding ? compressStream(body, encoding) : body
 }
 
 /**
- * The pieces of a stream. Whoever makes and whoever reads them may both be so quick that nobody else would have a turn before the last
- * one. When the client goes, it ends.
+ * The chunks of a stream. It yields in between, because a fast producer and a fast reader would leave no turn to other requests. It ends when the
+ * client goes.
  */
 async function* inTurns<T>(stream: AsyncIterable<T>, slice: TimeSlice): AsyncGenerator<T> {
   for await (const piece of stream) {
@@ -100,7 +100,7 @@ async function* inTurns<T>(stream: AsyncIterable<T>, slice: TimeSlice): AsyncGen
   }
 }
 
-/** Not a generator: one that is closed before its first piece was asked for would not close `rest`. */
+/** Not a generator: if a generator is closed before its first chunk was requested, it does not close `rest`. */
 function startingWith<T>(first: IteratorResult<T>, rest: AsyncIterator<T>): AsyncIterable<T> {
   let isFirst = true
   return {
@@ -115,7 +115,7 @@ function startingWith<T>(first: IteratorResult<T>, rest: AsyncIterator<T>): Asyn
   }
 }
 
-/** The answer of a list: its rows, their number, and where to go on when more remain (interface 2.2, 2.18). */
+/** The answer of a list: records, their count, and a cursor if there are more (interface 2.2, 2.18). */
 export function respondWithList(
   key: string,
   window: Window<unknown>,
@@ -125,12 +125,12 @@ export function respondWithList(
   return answer(key, window, asked, records.length, records)
 }
 
-/** Records with payloads are held all at once if they are no more than so many. */
+/** A list of up to this many records with payloads is made at once. */
 const FEW = 20
 
 /**
- * The same where each record may be large, or is none (undefined), which leaves it out. Of many, each is made when it is written, so that
- * no more of them is in memory and others have their turn in between; how many they were is said behind them.
+ * The same for records that may be large; undefined leaves a record out. In a longer list, each record is made when it is sent, so that memory
+ * stays small and other requests are served in between. The count then comes after the records.
  */
 export async function respondWithLargeList<T>(
   key: string,
@@ -176,32 +176,32 @@ function answer(
   }
 }
 
-/** How answers are compressed, for whoever takes it (RFC 9110 8.4.1). */
+/** The encodings of answers, the preferred one first (RFC 9110 8.4.1). */
 type Encoding = 'br' | 'gzip'
 
-/** Shorter answers fit into one packet as they are. */
+/** A shorter answer fits into one packet without compression. */
 const LEAST_BYTES = 1024
 
-/** Brotli's best, 11, takes fifty times as long for a fifth less. */
+/** Brotli's highest level, 11, takes fifty times as long and saves a fifth. */
 const QUALITY = 4
 
 const compressors = { br: promisify(brotliCompress), gzip: promisify(gzip) }
 
 /**
- * How to compress an answer of so many bytes: undefined if the client takes no encoding of ours, or the answer is short. Whoever may be
- * answered in several ways is told so (`Vary`).
+ * The encoding of an answer of this many bytes; undefined if the client takes none of ours, or the answer is short. Sets `Vary` if the answer
+ * depends on it.
  */
 export function encodingFor(
   ctx: Pick<ParameterizedContext, 'req' | 'acceptsEncodings'>,
   bytes: number,
 ): Encoding | undefined {
   if (bytes < LEAST_BYTES || ctx.req.headers['accept-encoding'] === undefined) return undefined
-  // Of two that a client takes equally Koa would choose the one that it names first.
+  // If a client takes two encodings equally, Koa would choose the first in the header.
   if (ctx.acceptsEncodings('br') === 'br') return 'br'
   return ctx.acceptsEncodings('gzip') === 'gzip' ? 'gzip' : undefined
 }
 
-/** The bytes compressed, in another thread. What is kept and sent again is compressed once. `quality` is Brotli's, from 0 to 11. */
+/** Compresses bytes in another thread. A cached answer is compressed once. `quality` is Brotli's, from 0 to 11. */
 export function compress(
   bytes: Buffer | string,
   encoding: Encoding,
@@ -223,15 +223,15 @@ function brotli(quality: number): BrotliOptions {
   return { params: { [constants.BROTLI_PARAM_QUALITY]: quality } }
 }
 
-/** A stream of the same, compressed. It fails with what it reads from, which it destroys when it is destroyed. */
+/** Compresses a stream. It fails when the source fails, and destroys the source when it is destroyed. */
 function compressStream(from: Readable, encoding: Encoding): Readable {
   const into = encoding === 'br' ? createBrotliCompress(brotli(QUALITY)) : createGzip()
-  return pipeline(from, into, () => undefined) // whoever reads is told of an error by the stream itself
+  return pipeline(from, into, () => undefined) // The stream itself reports an error to its reader.
 }
 
 /**
- * Whether an `If-None-Match` header names `etag`, by the weak comparison that RFC 9110 13.1.2 asks for: `*`, or a list
- * with an equal tag, `W/` or not.
+ * Whether an `If-None-Match` header contains `etag`, by the weak comparison of RFC 9110 13.1.2: `*`, or a list with an equal tag, with or without
+ * `W/`.
  */
 export function etagMatches(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false
@@ -256,8 +256,8 @@ function withoutWeakness(tag: string): string {
 }
 
 /**
- * The entity tag of an answer about a revision: `"<revision id>.<hash>"`, the hash over everything else that shapes the
- * bytes (interface 2.21): the meta commit, the variant it is shown at, its slug, and the surface and options of the answer.
+ * The entity tag of an answer about a revision: `"<revision id>.<hash>"`. The hash covers everything else that affects the bytes (interface 2.21):
+ * the meta commit, the variant, the slug, the surface and the options of the answer.
  */
 export function etagOf(revision: Revision, shape: string): string {
   const { artifact, variant, slug } = revision
@@ -265,7 +265,7 @@ export function etagOf(revision: Revision, shape: string): string {
   return `"${revision.id}.${createHash('sha1').update(shaped).digest('base64url').slice(0, 12)}"`
 }
 
-/** `If-Match: *` asks only that there is a revision; otherwise one of our entity tags, of which the id counts. */
+/** `If-Match: *` requires only that there is a revision. Otherwise it is one of our entity tags, and only its id is compared. */
 export function readIfMatch(ifMatch: string): string {
   if (ifMatch.trim() === '*') return '*'
   const id = revisionOfEtag(ifMatch)

@@ -8,14 +8,14 @@ export interface ServerOptions {
   readonly host: string
   /** 0 takes any free port. */
   readonly port: number
-  /** Most connections; what comes past them is refused. */
+  /** Maximum number of connections; more are refused. */
   readonly maxConnections: number
-  /** What answers requests, unless `answerWith` says it later. */
+  /** Answers requests, unless `answerWith` sets the function later. */
   readonly handle?: Handle
   readonly patience?: Patience
 }
 
-/** Answers a request; its promise settles when all that the request set going is done. */
+/** Answers a request. The promise settles when all work for the request is done. */
 export type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>
 
 /** How long a client may take, in milliseconds. */
@@ -26,7 +26,7 @@ export interface Patience {
   readonly request: number
   /** To take the next bytes of its answer, or to ask for something again. */
   readonly stalled: number
-  /** How often it is looked at who is late with a request. */
+  /** Milliseconds between two checks for late requests. */
   readonly look: number
 }
 
@@ -35,15 +35,15 @@ export interface RunningServer {
   readonly url: string
   /** The requests that are being worked on. */
   readonly answering: { readonly size: number }
-  /** Those that are being worked on, each as `POST /path`; a hundred at most. */
+  /** The requests that are being worked on, as `POST /path`; at most a hundred. */
   readonly unfinished: readonly string[]
   /** How many connections were refused since the start. */
   readonly refused: number
-  /** To be called before a request can have come, where `startServer` was not told what answers. */
+  /** Call it before the first request can arrive, if `startServer` got no `answer`. */
   answerWith(handle: Handle): void
   /**
-   * Stops accepting, lets every request in flight finish (also one whose client has gone), closes the connections and
-   * resolves. `true` if all of that happened within `graceMs`; `false` if the rest was cut off.
+   * Stops accepting, lets every running request finish (even if its client has gone), closes the connections and resolves. `true` if all that
+   * happened within `graceMs`; `false` if the rest was cut off.
    */
   stop(graceMs: number): Promise<boolean>
 }
@@ -61,12 +61,12 @@ export async function startServer({
     headersTimeout: patience.headers,
     requestTimeout: patience.request,
     connectionsCheckingInterval: patience.look,
-    keepAliveTimeout: 0, // node would make two timers for each request; `timeout` closes idle connections, too
+    keepAliveTimeout: 0, // Node would use two timers for each request. `timeout` also closes idle connections.
   })
   const refused = limitConnections(server, maxConnections)
   server.on('request', inFlight.answer)
   server.on('connection', (socket) => socket.on('close', () => inFlight.gone(socket)))
-  // With a listener, closing is up to us: an answer may take its time to begin, and a client may not to read it.
+  // With a listener, node leaves the connection open: an answer may begin late, but a client must not stop reading.
   server.timeout = patience.stalled
   server.on('timeout', (socket) => {
     if (socket.writableLength > 0 || !inFlight.isOn(socket)) socket.destroy()
@@ -100,27 +100,29 @@ export function reachableHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** So many seconds an idle connection is kept: longer than load balancers keep theirs (60), so that none is closed just as it is used. */
+/**
+ * Seconds for which an idle connection is kept: longer than load balancers keep theirs (60), so that none is closed at the moment of its next use.
+ */
 export const IDLE_SECONDS = 65
 
 const PATIENCE: Patience = {
   headers: 20_000,
   request: 300_000,
-  // a little more than what clients are told, who may use it until then
+  // A little longer than clients are told, because they may use it until then.
   stalled: (IDLE_SECONDS + 1) * 1000,
   look: 5000,
 }
 
 /**
- * Connections that wait to be accepted: as many as the kernel keeps (net.core.somaxconn). Those past them it drops, and resets if they
- * have sent something: a busy process gets there soon with node's 511. Whether there are too many is told by `limitConnections`.
+ * The maximum number of connections that wait to be accepted, as in the kernel (net.core.somaxconn). The kernel drops more, and resets those that
+ * have sent something. With node's 511 a busy process gets there soon. `limitConnections` decides whether there are too many.
  */
 const BACKLOG = 65_535
 
 const MOST_LISTENERS = 20
 const MOST_NAMED = 100
 
-/** The requests that are being answered: until the work is done and the answer has left, or its client has gone. */
+/** The requests that are being answered, until the work is done and the answer was sent, or the client has gone. */
 class InFlight {
   readonly answering = new Set<Answering>()
   handle: Handle
@@ -142,13 +144,13 @@ class InFlight {
     return [...this.answering].some(({ response }) => response.socket === socket)
   }
 
-  /** Listens for requests. What comes on a connection that was ended is not answered. */
+  /** Listens for requests. A request on an ended connection gets no answer. */
   readonly answer = (request: IncomingMessage, response: ServerResponse): void => {
     if (request.socket.writableEnded) return
     if (this.#draining) response.shouldKeepAlive = false
     const answering = { response, isClosed: false }
     this.answering.add(answering)
-    // This, the door, a route and every stream of an answer listen for its end.
+    // This function, the app, a route and each stream of an answer listen for the end of the response.
     response.setMaxListeners(MOST_LISTENERS)
     let open = 2
     const ended = (): void => {
@@ -163,7 +165,7 @@ class InFlight {
     this.handle(request, response).then(ended, ended)
   }
 
-  /** Resolves when none is left; tells the clients of those that are to close their connections. */
+  /** Resolves when no request is left; tells the clients to close their connections. */
   drain(): Promise<void> {
     this.#draining = true
     for (const { response } of this.answering) if (!response.headersSent) response.shouldKeepAlive = false
@@ -172,8 +174,8 @@ class InFlight {
   }
 
   /**
-   * Ends the answers that waited for others of their connection, which is closed: node before 24 tells that only to the one that has its
-   * turn, and the others would be in flight for ever. Node 24 tells them all before this turn is over.
+   * Ends the answers that wait for an earlier answer of their connection, which is closed. Node before 24 reports that only to the current answer,
+   * so the others would never end. Node 24 reports it to all of them before this turn is over.
    */
   gone(socket: Socket): void {
     const waiting = [...this.answering].filter(({ response }) => response.req.socket === socket)
@@ -191,7 +193,7 @@ class InFlight {
 /** A request that is being answered. */
 interface Answering {
   readonly response: ServerResponse
-  /** Whether it was told that it is. */
+  /** Whether its client was told to close the connection. */
   isClosed: boolean
 }
 
@@ -215,11 +217,11 @@ function whyNotListening({ code, message }: NodeJS.ErrnoException, host: string,
 }
 
 async function stop(server: Server, inFlight: InFlight, graceMs: number): Promise<boolean> {
-  // node takes a connection for idle once its answer is written, also while the client is still reading. Idle ones go with the others.
+  // Node counts a connection as idle once its answer is written, even while the client still reads. Such connections are closed with the others.
   server.closeIdleConnections = () => undefined
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   const finished = inFlight.drain().then(() => {
-    // What is still connected has had its answers, or never asked.
+    // The remaining connections have had their answers, or have sent no request.
     server.closeAllConnections()
     return closed
   })
@@ -233,28 +235,28 @@ function afterwards(ms: number): Promise<false> {
 }
 
 /**
- * Holds a server to so many connections, and answers how many it has refused. One more is told so (503 with `Retry-After`) and ended; of
- * a flood that goes on regardless, node closes what is past `SPARE` connections more without a word.
+ * Limits the number of connections, and answers how many were refused. A connection above the limit gets 503 with `Retry-After` and is closed.
+ * Above `SPARE` more, node closes connections without an answer.
  */
 function limitConnections(server: Server, most: number): () => number {
   const connections = new Semaphore(most)
   let refused = 0
   server.maxConnections = most + SPARE
   server.on('drop', () => refused++)
-  // before the server's own, which begins to read
+  // This listener comes before the server's own, which begins to read.
   server.prependListener('connection', (socket) => {
     const release = connections.tryAcquire()
     if (release) return socket.once('close', release)
     refused++
     socket.on('error', () => undefined)
     socket.end(ANSWER)
-    // Closed at once, with something unread, it would take the answer back.
+    // If it were closed at once, with unread bytes, the answer would be lost.
     setTimeout(() => socket.destroy(), LINGER).unref()
   })
   return () => refused
 }
 
-/** So many connections may be open only to be refused, each so many milliseconds. */
+/** The maximum number of connections that are open only to be refused, and the milliseconds for which each stays open. */
 const SPARE = 256
 const LINGER = 1000
 

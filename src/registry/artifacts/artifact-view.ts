@@ -20,8 +20,8 @@ import { claimDate, slugProblem } from '../slugs/slug.ts'
 import { readBytes } from '../payload/tree-files.ts'
 
 /**
- * An artifact as its repository stood at one moment: everything the registry derives from the refs and the meta commit.
- * It is immutable; whatever moves in the repository makes a new view, so what was computed from a view stays true of it.
+ * An artifact at one moment: everything that the registry derives from its refs and its meta commit. It is immutable. Each change of the
+ * repository makes a new view, so results computed from a view stay valid for it.
  */
 export interface ArtifactView {
   readonly family: Family
@@ -36,23 +36,23 @@ export interface ArtifactView {
   readonly metaCommit: Oid
   /** In order of creation. */
   readonly variants: readonly VariantView[]
-  /** The variant HEAD names, else the first created; undefined while there is none. */
+  /** The variant that HEAD names, else the oldest; undefined if there is none. */
   readonly defaultVariant: VariantView | undefined
   /** Chosen revision slugs to commits (annotated tags peeled). */
   readonly tags: ReadonlyMap<string, Oid>
-  /** Since when each of them is one: what a slug means that several artifacts have is decided by it (decision 40). */
+  /** The date of each of these tags. If several artifacts have a slug, the dates decide which one it means (decision 40). */
   readonly tagsSince: ReadonlyMap<string, string>
-  /** Whether only this process knows since when some branch or tag is there: plain git made it. See recordClaims. */
+  /** Whether the date of a branch or tag is known only to this process, because plain git made it. See recordClaims. */
   readonly isUnrecorded: boolean
   /** The records of the revisions that were archived individually; the key is the revision's id. */
   readonly archived: ReadonlyMap<string, ArchivedRecord>
-  /** The whole view, if this is one of an environment for a key that is limited to folders. */
+  /** The whole view, if this is the view of an environment for a key that is limited to folders. */
   readonly whole?: ArtifactView
   /** The refs and records from which the view was made. They show whether the view is current, and the next view is derived from them. */
   readonly source: { readonly refs: RefSnapshot; readonly state: ArtifactState }
 }
 
-/** What answers show of an artifact: lists have no more of it. */
+/** The fields of an artifact that lists show. */
 export type RecordedArtifact = Pick<ArtifactView, 'family' | 'id' | 'slug' | 'record'>
 
 export interface VariantView {
@@ -61,13 +61,13 @@ export interface VariantView {
   /** The branch's commit; undefined while there is no revision. */
   readonly head: Oid | undefined
   readonly record: VariantRecord
-  /** Since when the slug is this variant's, like `tagsSince`. */
+  /** The date since when the slug is this variant's, like `tagsSince`. */
   readonly since: string
-  /** Whether its first revision is to make it. */
+  /** Whether the variant is made together with its first revision. */
   readonly isPending?: boolean
 }
 
-/** What was last known of an artifact's branches and tags: since when each was there. */
+/** The known dates of an artifact's branches and tags, from an earlier look. */
 export interface SeenNames extends Pick<ArtifactView, 'id' | 'isUnrecorded'> {
   readonly names: {
     readonly variants: Iterable<readonly [slug: string, since: string]>
@@ -79,9 +79,9 @@ const HEADS = 'refs/heads/'
 const TAGS = 'refs/tags/'
 
 /**
- * Derives the view from the repository as these refs of it say. `previous` saves work; it, or else `seen`, says which branches and tags are
- * new. Without either the result differs only in since when those count that plain git made. Refuses with `damaged_repository` what cannot be
- * served, saying why.
+ * Derives the view from the repository and these refs. `previous` saves work. It, or else `seen`, tells which branches and tags are new. Without
+ * both, only the dates of branches and tags from plain git differ. Refuses an artifact that cannot be served with `damaged_repository`, and the
+ * reason.
  */
 export async function viewArtifact(
   revisions: RevisionCache,
@@ -96,7 +96,7 @@ export async function viewArtifact(
   const isSameState = previous?.metaCommit === metaCommit
   const state = isSameState ? previous.source.state : await readArtifactState(repository.objects, metaCommit)
   const last = previous ?? seen
-  // Another artifact may have been put in its place.
+  // Another artifact may have taken the place of the previous one.
   const before = last?.id === state.artifact.id ? last : undefined
   const digits = repositoryDigits(state.artifact.id)
   const known = new Map(previous?.variants.map((variant) => [variant.slug, variant]))
@@ -128,12 +128,12 @@ function recordedSince({ claimed_at, created_at }: VariantRecord): string {
   return claimDate(claimed_at ?? created_at)
 }
 
-/** One for all: of very many artifacts most have no tag. */
+/** One empty map for all: in a store with very many artifacts, most have no tag. */
 const NO_TAGS: ViewedTags = { tags: new Map(), tagsSince: new Map() }
 
 type ViewedTags = Readonly<Record<'tags' | 'tagsSince', Map<string, string>>>
 
-/** What a view is made of. */
+/** The parts of a view. */
 export interface ViewParts extends Pick<
   ArtifactView,
   'revisions' | 'slug' | 'repository' | 'metaCommit' | 'variants' | 'tags' | 'tagsSince' | 'isUnrecorded'
@@ -142,7 +142,7 @@ export interface ViewParts extends Pick<
   readonly state: ArtifactState
 }
 
-/** The view with what follows from its parts. */
+/** The view, with everything that follows from its parts. */
 export function composeView({ refs, state, ...parts }: ViewParts): ArtifactView {
   const { id } = state.artifact
   const named = parts.variants.find(({ slug }) => `${HEADS}${slug}` === refs.head)
@@ -158,7 +158,7 @@ export function composeView({ refs, state, ...parts }: ViewParts): ArtifactView 
   }
 }
 
-/** The variants that have these records, by slug, in order of creation; `since` has the dates that are in no record. */
+/** The variants of these records, by slug, in order of creation; `since` has the dates that are not in records. */
 export function variantsOf(
   recorded: Iterable<readonly [slug: string, record: VariantRecord]>,
   refs: RefSnapshot,
@@ -184,7 +184,7 @@ export function findVariant(view: ArtifactView, slug: string): VariantView | und
   return view.variants.find((variant) => variant.slug === slug)
 }
 
-/** The state of an artifact in a transaction; it is read again only if the meta ref moved since the view was made. */
+/** The artifact within a transaction. It is read again only if the meta ref moved after the view was made. */
 export async function stateNow(artifact: ArtifactView, transaction: Transaction): Promise<ArtifactState> {
   const head = transaction.ref(META_REF)
   if (head === artifact.metaCommit) return artifact.source.state
@@ -193,7 +193,7 @@ export async function stateNow(artifact: ArtifactView, transaction: Transaction)
   return readArtifactState(transaction, head)
 }
 
-/** Where a family writes the payload of a revision that a transaction on the artifact makes. */
+/** The target for the payload of a revision that a transaction makes. */
 export function payloadTarget(
   { id, repository, tags }: ArtifactView,
   transaction: Transaction,
@@ -219,26 +219,26 @@ function notAdopted({ path }: Repository): Refusal {
   )
 }
 
-/** A view that is being worked out. */
+/** A view in the making. */
 interface Viewing extends Pick<ViewParts, 'repository' | 'refs' | 'state'> {
   /** Those that are viewed already. */
   readonly variants: VariantView[]
   tags: ViewedTags
-  /** The same artifact as it was seen before … */
+  /** The previous view of the same artifact … */
   readonly before: SeenNames | ArtifactView | undefined
-  /** … and the dates of its branches and tags then, once somebody asked for one. */
+  /** … and the dates of its branches and tags, computed on first use. */
   seen?: ReturnType<typeof datesOf>
   readonly previous: ArtifactView | undefined
-  /** The variants of the view before, by slug. */
+  /** The variants of the previous view, by slug. */
   readonly known: ReadonlyMap<string, VariantView>
   readonly slice: TimeSlice
-  /** Whether some date stands nowhere but here. */
+  /** Whether a date is known only here. */
   isUnrecorded: boolean
-  /** The commits of all branches, once one without a record needs them. */
+  /** The commits of all branches, computed when a branch has no record. */
   chains?: Chains
 }
 
-/** Adds a branch without a record, which plain git made, unless its name is no slug. */
+/** Adds a branch without a record, which plain git made. A branch whose name is no slug is ignored. */
 async function viewPushed(work: Viewing, slug: string, head: Oid): Promise<void> {
   if (slugProblem(slug) !== undefined) return
   const old = work.known.get(slug)
@@ -250,8 +250,8 @@ async function viewPushed(work: Viewing, slug: string, head: Oid): Promise<void>
 }
 
 /**
- * The record of a branch that has none: it counts as created when the oldest commit that is its own (on no branch that
- * has a record) was made. That commit does not change while the branch only grows.
+ * The record of a branch without one. Its creation date is that of the oldest commit that is on no branch with a record. That commit stays the
+ * same while the branch only grows.
  */
 async function recordOfPushed(work: Viewing, slug: string, head: Oid): Promise<VariantRecord> {
   const { history, objects } = work.repository
@@ -271,8 +271,8 @@ function headsIn({ refs }: RefSnapshot): ReadonlySet<Oid> {
 }
 
 /**
- * Since when a branch or tag without a record counts: as it was seen before, else from now on. Undefined where git's own date counts, as in what an
- * earlier version left.
+ * The date of a branch or tag without a record: from an earlier look, else now. Undefined if git's own date counts, as for those that an earlier
+ * version left.
  */
 function sinceOfRef(work: Viewing, kind: 'variants' | 'tags', slug: string): string | undefined {
   const { before, state } = work
@@ -297,7 +297,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Adds a tag of a commit, and since when it counts; a tag of a tree or a blob is left out. */
+/** Adds a tag of a commit, and its date. A tag of a tree or a blob is ignored. */
 async function viewTag(work: Viewing, name: string, oid: Oid): Promise<void> {
   const slug = name.slice(TAGS.length)
   const commit = knownTag(work.previous, name, slug, oid) ?? (await peel(work.repository, oid, name))
@@ -320,13 +320,13 @@ function knownTag(
   return known === undefined ? undefined : { oid: known, date: () => previous?.tagsSince.get(slug) ?? '' }
 }
 
-/** What a tag names, and when that was made. */
+/** The target of a tag, and the tag's date. */
 interface TaggedCommit {
   readonly oid: Oid
   readonly date: () => string
 }
 
-/** The commit a tag names, through annotated tags; undefined if it names a tree or blob. Refuses one that names nothing. */
+/** The commit that a tag names, through annotated tags; undefined if it names a tree or blob. Refuses a tag whose target is missing. */
 async function peel({ objects, path }: Repository, oid: Oid, ref: string): Promise<TaggedCommit | undefined> {
   let at = oid
   for (;;) {

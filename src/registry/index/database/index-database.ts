@@ -34,46 +34,46 @@ import {
 /** The name of the file in a project's folder. */
 export const INDEX_FILE = 'index.db'
 
-/** How long what is new waits to be written where nobody asks for it: a burst of commits is one write. */
+/** Changes wait this long if nobody asks a question, so that a burst of commits is one write. */
 const WRITE_AFTER_MS = 2000
-/** How long the view of an artifact waits to be saved for the next start. */
+/** The view of an artifact is saved after this time, for the next start. */
 const SAVE_AFTER_MS = 30_000
 const ARTIFACTS_PER_TRANSACTION = 100
-/** How often a damaged file is made anew before its trouble is reported. */
+/** A damaged file is made anew at most this often before its trouble is reported. */
 const MAX_REBUILDS = 4
-/** How often a question goes on in the next file: one that is damaged as soon as it is made is not waited for. */
+/** A question continues in the next file at most this often, in case each new file is damaged again. */
 const MAX_READS = 3
-/** How long it is tried again while another server writes. */
+/** While another server writes, it tries again for this long. */
 const PATIENCE_MS = 5000
-/** How often an artifact is looked at again that is written to all the time. */
+/** An artifact that changes all the time is looked at again at most this often. */
 const MAX_LOOKS = 5
 
 /** Artifacts whose commits cannot be read. */
 export interface UnreadableArtifacts {
   readonly unreadable: readonly { readonly artifact: ArtifactView; readonly reason: Refusal }[]
-  /** Whether the question asks for no others. */
+  /** Whether all artifacts of the question are unreadable. */
   readonly areAll: boolean
 }
 
-/** An artifact as a process of before saw it: what `saveView` answered. */
+/** An artifact as an earlier process saw it, as text of `saveView`. */
 interface SavedArtifact {
   readonly slug: string
   readonly saved: string
 }
 
 /**
- * The revisions of a project's artifacts in an SQLite file, `index.db`: derived from the repositories, and disposable. What a write changed
- * is noted at once and written a moment later, or before a question is answered. What was not written when the process ended is found at
- * the next start by what the rows were made of. A damaged file is set aside and made anew, and so is one that somebody took away; where the
- * folder lets nobody write, and in memory stores, the rows are in memory.
+ * The revisions of a project's artifacts in an SQLite file, `index.db`. It is derived from the repositories, and may be deleted. A change is noted
+ * at once and written a moment later, or before a question is answered. After a crash, the next start finds the unwritten changes, because each
+ * artifact's rows name the refs that they were made of. A damaged file is moved aside and made anew, and a deleted one is made anew. If the folder
+ * is read-only, or the store is in memory, the rows are in memory.
  */
 export class IndexDatabase {
   /**
-   * The file that questions are answered from, for who has a connection of its own to it: one that has been whole, however old. In memory
-   * there is this connection only.
+   * The file for questions, also for callers with a connection of their own. It has been complete at some time, and may be old. In memory there is
+   * only this connection.
    */
   file: DatabaseFile | undefined
-  /** What keeps the file from being written, if anything: answers lag behind until that is over. */
+  /** The reason why the file cannot be written, if there is one. Answers then lag behind. */
   trouble: string | undefined
   readonly #sync: IndexSync
   readonly #onTrouble: (reason: string) => void
@@ -81,29 +81,29 @@ export class IndexDatabase {
   readonly #folder: string
   #path: string
   readonly #files = new DatabaseFiles(openIndexFile, INDEX_BUSY_MS)
-  /** What is written to, and has all rows once nothing is dirty. */
+  /** The file for writes. It has all rows if nothing is dirty. */
   #target: DatabaseFile | undefined
   #letGo: () => void = () => undefined
-  /** Places of artifacts whose rows may be others by now. */
+  /** Paths of artifacts whose rows may be outdated. */
   readonly #dirty = new Set<string>()
-  /** Places of artifacts whose view the file has not got. */
+  /** Paths of artifacts whose current view is not saved in the file. */
   readonly #unsaved = new Set<string>()
-  /** Why the commits of an artifact could not be read, by its place. */
+  /** The reason why an artifact's commits could not be read, by path. */
   readonly #unreadable = new Map<string, Refusal>()
-  /** Whether each family was looked through at least once: before that, nothing is written. */
+  /** Whether each family was listed once; nothing is written before that. */
   #isComplete = false
-  /** Whether it had nothing in it when it was opened. */
+  /** Whether the file was empty when it was opened. */
   #isNew = false
-  /** Whether it was said to be damaged, and no page was found to be. */
+  /** Whether the file was reported as damaged, but a check of its pages found nothing. */
   #isSuspect = false
   #turn: Promise<void> = Promise.resolve()
   #writing: NodeJS.Timeout | undefined
   #saving: NodeJS.Timeout | undefined
   #isClosed = false
-  /** Holds the rows where no file can. */
+  /** Holds the rows if there can be no file. */
   #inMemory: DatabaseFile | undefined
 
-  /** `onTrouble` is told of what is wrong with the file, once for each reason. */
+  /** `onTrouble` is called with each new reason why the file is unusable. */
   constructor(
     { fs, folder }: Pick<ProjectStore, 'fs' | 'folder'>,
     sync: IndexSync,
@@ -116,28 +116,28 @@ export class IndexDatabase {
     this.#path = fs.isSeenByOthers ? `${folder}/${INDEX_FILE}` : IN_MEMORY
   }
 
-  /** The artifacts of a family that a process of before saw, for a start to begin with; none where the file cannot be read. */
+  /** The artifacts of a family that an earlier process saved, for a faster start; none if the file cannot be read. */
   saved(family: string): readonly SavedArtifact[] {
     if (this.#path === IN_MEMORY) return []
     try {
       const rows = this.#opened().rows<{ slug: ArrayBuffer; saved: ArrayBuffer }>(SAVED, family)
       return rows.map(({ slug, saved }) => ({ slug: utf8Of(slug), saved: utf8Of(saved) }))
     } catch (error) {
-      // The first write says so, or makes the file anew.
+      // The first write reports this, or makes the file anew.
       if (isDamage(error) || isStorageTrouble(error)) return []
       throw error
     }
   }
 
-  /** Notes that an artifact is new, another one, or gone. */
+  /** Notes that an artifact is new, has changed, or is gone. */
   readonly note = ({ path }: Pick<ArtifactChange, 'path'>): void => {
     this.#dirty.add(path)
     if (this.#isClosed) return
-    // What goes wrong then is told to whoever asks next.
+    // The next question reports an error.
     this.#writing ??= setTimeout(() => void this.fresh().catch(() => undefined), WRITE_AFTER_MS).unref()
   }
 
-  /** Resolves once all that was noted is written, or it is known why it cannot be. */
+  /** Resolves once all noted changes are written, or cannot be written for a known reason. */
   fresh(): Promise<void> {
     clearTimeout(this.#writing)
     this.#writing = undefined
@@ -145,9 +145,9 @@ export class IndexDatabase {
   }
 
   /**
-   * The revisions that a question asks for, in its order, as of the last `fresh`. Where somebody takes the file away, questions go on with
-   * what they have begun with, and later ones get the next file once it has all rows; one that finds its file damaged goes on in the next
-   * where it was. Refuses with `storage_unavailable` where the disk fails.
+   * The revisions that a question asks for, in its order, as of the last `fresh`. If the file is deleted meanwhile, running questions continue
+   * with it, and later ones use the next file once it has all rows. If the file is damaged, the question continues in the next file at the same
+   * place. Refuses with `storage_unavailable` if the disk fails.
    */
   async *revisions(question: RevisionQuestion): AsyncGenerator<RevisionRow, void, undefined> {
     let { behind } = question
@@ -171,7 +171,7 @@ export class IndexDatabase {
     }
   }
 
-  /** The artifacts of a question that are left out of what it finds, since their commits cannot be read, as of the last `fresh`. */
+  /** The artifacts whose commits cannot be read and which are therefore missing in the result of a question, as of the last `fresh`. */
   unreadable(question: RevisionQuestion): UnreadableArtifacts {
     const found = this.#unreadable.size > 0 ? this.#read((file) => unreadableIn(file, question)) : undefined
     const { slugs, areAll } = found ?? { slugs: [], areAll: false }
@@ -183,17 +183,17 @@ export class IndexDatabase {
     return { unreadable, areAll }
   }
 
-  /** Whether it is known that a revision embeds nothing: then nobody needs to read it to see that. */
+  /** Whether the index knows that a revision embeds nothing. Then the revision need not be read to see that. */
   isWithoutEmbeds(place: { readonly artifact: ArtifactView; readonly oid: Oid }): boolean {
     return this.#read((file) => isWithoutEmbedsIn(file, place)) ?? false
   }
 
-  /** To be called by who finds the file damaged: it is made anew. */
+  /** Call it with a damaged file: it is made anew. */
   damaged(reason: string): Promise<void> {
     return this.#inTurn(() => this.#begin(reason))
   }
 
-  /** Writes what is noted, and lets go of the file for good: who asks later is answered from memory. */
+  /** Writes all noted changes, and closes the file for good. Later questions are answered from memory. */
   async close(): Promise<void> {
     try {
       await this.fresh()
@@ -202,7 +202,7 @@ export class IndexDatabase {
       this.#isClosed = true
       clearTimeout(this.#writing)
       clearTimeout(this.#saving)
-      // Another store may lie in the folder by the time that somebody asks again.
+      // When a later question comes, another store may lie in the folder.
       this.#path = IN_MEMORY
       this.#use(undefined)
       this.#files.close()
@@ -230,7 +230,7 @@ export class IndexDatabase {
     }
   }
 
-  /** Whether there is another file to write to after what went wrong. Throws what has nothing to do with the file. */
+  /** Whether to try again with another file after this error. Throws an error that has nothing to do with the file. */
   #isWorthAnotherTry(error: unknown, tries: number): boolean {
     if (isUnusable(error) && tries < MAX_REBUILDS) {
       this.#setAside(saidOf(error))
@@ -238,17 +238,17 @@ export class IndexDatabase {
     }
     if (!isUnusable(error) && !isStorageTrouble(error)) throw error
     this.#tell(`cannot be written: ${saidOf(error)}`)
-    // Questions are answered from what there is, unless that is next to nothing.
+    // Questions are answered from the incomplete file, unless it is nearly empty.
     if (!this.file && !this.#isNew) this.#use(this.#target)
     return false
   }
 
   async #writeNoted(): Promise<void> {
     const file = this.#target?.isCurrent ? this.#target : this.#openTarget()
-    // What could not be read may be by now.
+    // Unreadable artifacts may be readable by now.
     for (const path of this.#unreadable.keys()) this.#dirty.add(path)
     const slice = new TimeSlice()
-    // What is noted meanwhile comes up as well.
+    // This includes changes that are noted meanwhile.
     while (this.#dirty.size > 0) {
       const taken: string[] = []
       const changes: RowsChange[] = []
@@ -275,7 +275,7 @@ export class IndexDatabase {
     if (file !== this.file) this.#use(file)
   }
 
-  /** What is to become of the rows of an artifact. */
+  /** Works out the change of an artifact's rows. */
   async #changeAt(file: DatabaseFile, path: string, slice: TimeSlice): Promise<RowsChange> {
     this.#unreadable.delete(path)
     for (let looks = 0; ; looks++) {
@@ -284,7 +284,7 @@ export class IndexDatabase {
       const before = seenAt(file, view)
       try {
         const commits = await missingCommits(file, view, slice)
-        // Another server may have written what it saw later: the last to write has to have seen everything.
+        // Another server may have written rows from a later look. The last writer must have seen everything.
         if (view.repository.refs.snapshot() === view.source.refs || looks === MAX_LOOKS) {
           if (commits.size > ROWS_PER_PIECE || view.variants.length > ROWS_PER_PIECE)
             await writeInPieces(file, view, before, piecesBefore(file, view, commits), slice)
@@ -298,7 +298,7 @@ export class IndexDatabase {
     }
   }
 
-  /** Notes why the commits of an artifact cannot be read. Throws what is another reason. */
+  /** Notes why the commits of an artifact cannot be read. Throws any other error. */
   #leaveOut(path: string, error: unknown): void {
     const reason = damageOf(error, path)
     if (!reason) throw error
@@ -307,14 +307,11 @@ export class IndexDatabase {
 
   #saveSoon(): void {
     this.#saving = undefined
-    // What is not saved is looked at by the next start.
+    // The next start looks at artifacts whose view is not saved.
     void this.#inTurn(() => this.#saveViews()).catch(() => undefined)
   }
 
-  /**
-   * Saves the views that the file has not got, for the next start to begin with. It leaves out those of artifacts that are being written
-   * to: they come up again once their rows are written.
-   */
+  /** Saves current views, for the next start. It skips artifacts that are being written to: they are saved after their rows are written. */
   async #saveViews(): Promise<void> {
     const file = this.#target
     if (!file?.isCurrent) return
@@ -331,7 +328,7 @@ export class IndexDatabase {
     }
   }
 
-  /** Opens the file, with all noted that its rows do not know yet. */
+  /** Opens the file, and notes all artifacts whose rows are outdated. */
   #openTarget(): DatabaseFile {
     const file = this.#opened()
     const rows = file.rows<{ path: ArrayBuffer; seen: ArrayBuffer }>(SEEN)
@@ -349,7 +346,7 @@ export class IndexDatabase {
     return file
   }
 
-  /** What servers of before kept in the place of this file. */
+  /** The files that earlier versions used in the place of this file. */
   #removeTimelines(): void {
     try {
       for (const name of this.#fs.readDir(this.#folder) ?? [])
@@ -360,7 +357,7 @@ export class IndexDatabase {
   }
 
   #opened(): DatabaseFile {
-    // SQLite opens it by its path: where another store may be, that is refused.
+    // SQLite opens the file by its path, so this refuses if another store may be there.
     this.#fs.stat(this.#folder)
     if (this.#inMemory && (this.#path === IN_MEMORY || this.#inMemory === this.#target)) return this.#inMemory
     if (this.#path === IN_MEMORY) return (this.#inMemory = openIndexFile(IN_MEMORY))
@@ -374,13 +371,13 @@ export class IndexDatabase {
     }
   }
 
-  /** SQLite gives the memory of a database back once it is closed, not when nobody knows it any more. */
+  /** SQLite frees the memory of a database only when it is closed. */
   #forgetMemory(): void {
     this.#inMemory?.close()
     this.#inMemory = undefined
   }
 
-  /** Begins a new file in the place of one that is damaged. */
+  /** Starts a new file in place of a damaged one. */
   #begin(reason: string): Promise<void> {
     this.#setAside(reason)
     return this.#write()
@@ -392,7 +389,7 @@ export class IndexDatabase {
     this.#use(undefined)
     this.#forgetMemory()
     this.#target = undefined
-    // Where every page is whole and it happens again all the same, rows contradict each other.
+    // If every page is valid and the error comes again, the rows contradict each other.
     this.#isSuspect = this.#files.setAside(this.#path, this.#isSuspect) === undefined
   }
 
@@ -401,33 +398,33 @@ export class IndexDatabase {
     this.trouble = reason
   }
 
-  /** Has questions answered from this file from now on; without one, they wait for the next. */
+  /** Uses this file for questions from now on. Without a file they wait for the next one. */
   #use(file: DatabaseFile | undefined): void {
     this.#letGo()
     this.file = file
     this.#letGo = file?.hold() ?? (() => undefined)
   }
 
-  /** Undefined where there is no file, or it turns out to be damaged: then it is made anew. */
+  /** Undefined without a file, or if it turns out to be damaged; then it is made anew. */
   #read<T>(read: (file: DatabaseFile) => T): T | undefined {
     const { file } = this
     try {
       return file && read(file)
     } catch (error) {
       if (!isDamage(error)) throw refusalFor(error)
-      // Who asks next waits for that.
+      // The next question waits for that.
       if (file) void this.#makeAnew(file, error).catch(() => undefined)
       return undefined
     }
   }
 
-  /** Begins a new file in the place of the one that a question found damaged, unless that was done meanwhile. */
+  /** Starts a new file in place of the one that a question found damaged, unless that was done meanwhile. */
   #makeAnew(file: DatabaseFile, error: unknown): Promise<void> {
     return this.#inTurn(async () => (file === this.#target ? this.#begin(saidOf(error)) : undefined))
   }
 }
 
-/** Writes what nobody sees before all of it is there, as long as that is what the rows go on from. */
+/** Writes rows in several transactions; they become visible with the last one. It stops if another server has changed the artifact's rows. */
 async function writeInPieces(
   file: DatabaseFile,
   view: ArtifactView,
@@ -441,7 +438,7 @@ async function writeInPieces(
   }
 }
 
-/** Tries again while another server of the folder writes, and lets others have their turn meanwhile. */
+/** Tries again while another server writes to the file, and yields in between. */
 async function patiently<T>(work: () => T): Promise<T> {
   for (const deadline = Date.now() + PATIENCE_MS; ; await pause(10)) {
     try {
@@ -461,7 +458,7 @@ function notReadable(reason: string): Refusal {
   return new Refusal('storage_unavailable', `The index cannot be read now: ${reason}. Ask again in a moment.`)
 }
 
-/** What was said of a file, for the log and for clients. */
+/** The message of an error, for the log and for clients. */
 function saidOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

@@ -7,12 +7,12 @@ import { authorUuid, objectUuid, oidPrefix } from '../../store/ids.ts'
 import type { StoredRevision } from '../../revisions/stored-revision.ts'
 import { pathOf } from '../index-entry.ts'
 
-/** What a commit alone says about its revision, without a look at its tree: as true for ever as the commit. */
+/** The facts of a revision that are in its commit alone, without its tree. They never change. */
 export type CommitFacts = Pick<StoredRevision, 'oid' | 'commit' | 'message'>
 
 /**
- * The facts of the commits on the first-parent lines of an artifact that the file has not got yet, by oid. Refuses with
- * `damaged_repository` if one of them cannot be read.
+ * The commits on the first-parent lines of an artifact that are not in the file yet, by oid. Refuses with `damaged_repository` if one of them
+ * cannot be read.
  */
 export async function missingCommits(
   file: DatabaseFile,
@@ -22,7 +22,7 @@ export async function missingCommits(
   const missing = new Map<Oid, CommitFacts>()
   for (const { head } of variants) {
     for (let oid = head; oid !== undefined && !missing.has(oid);) {
-      // Each is asked for in the file.
+      // Each commit costs a query.
       await slice.pause()
       if (file.rows(KNOWN, family.folder, slug, bytesOf(oid)).length > 0) break
       const { commit, message } = await revisions.readCommit(repository.objects, oid)
@@ -37,10 +37,10 @@ const KNOWN = `
   SELECT 1 FROM artifacts JOIN revisions ON revisions.artifact = artifacts.number
   WHERE artifacts.family = ? AND artifacts.slug = ? AND revisions.oid = ?`
 
-/** A longer message is not kept: nothing else bounds them, and the commit has it. */
+/** A longer message is not stored in the file, because messages have no limit; it can be read from the commit. */
 const MAX_MESSAGE_LENGTH = 1000
 
-/** What the rows of the artifact of a view were made of (see seenOf), as far as the file has them; empty where they are not whole. */
+/** The refs from which the rows of an artifact were made (see seenOf); empty if the rows are incomplete. */
 export function seenAt(file: DatabaseFile, { family, slug }: ArtifactView): string {
   const [row] = file.rows<{ seen: ArrayBuffer }>(SEEN_AT, family.folder, slug)
   return row ? utf8Of(row.seen) : ''
@@ -48,25 +48,25 @@ export function seenAt(file: DatabaseFile, { family, slug }: ArtifactView): stri
 
 const SEEN_AT = 'SELECT CAST(seen AS BLOB) AS seen FROM artifacts WHERE family = ? AND slug = ?'
 
-/** What of a repository its rows are made of: the same text as long as they would be the same. */
+/** A hash of the refs from which rows are made: equal hashes mean equal rows. */
 export function seenOf({ source: { refs } }: ArtifactView): string {
   const lines = [...refs.refs].map(([name, oid]) => `${name} ${oid}`).sort()
   return hash('sha1', [refs.head ?? '', ...lines].join('\n'), 'base64')
 }
 
-/** What is to become of the rows of an artifact, worked out before the transaction that writes them. */
+/** A planned change of an artifact's rows, worked out before the transaction that writes it. */
 export interface RowsChange {
   /** `<family>/<slug>`. */
   readonly path: string
-  /** Undefined where the artifact is gone: then its rows go, too. */
+  /** Undefined if the artifact is gone; then its rows are removed. */
   readonly view: ArtifactView | undefined
-  /** What its rows were made of (see seenOf). */
+  /** The hash of the refs from which the present rows were made (see seenOf). */
   readonly before: string
-  /** The commits that the file has not got yet; undefined where some cannot be read: then it has no revisions. */
+  /** The commits that are not in the file yet; undefined if some cannot be read, and then the artifact has no revisions in lists. */
   readonly commits: ReadonlyMap<Oid, CommitFacts> | undefined
 }
 
-/** Makes the change, in the transaction of the caller; false where it has to be worked out again, since another server has changed the rows. */
+/** Makes the change within the caller's transaction. False if it has to be worked out again, because another server has changed the rows. */
 export function writeChange(file: DatabaseFile, { path, view, before, commits }: RowsChange): boolean {
   if (!view) return removeArtifact(file, path)
   if (seenAt(file, view) !== before) return false
@@ -74,9 +74,9 @@ export function writeChange(file: DatabaseFile, { path, view, before, commits }:
 }
 
 /**
- * Makes the rows of an artifact what a view of it says, in the transaction of the caller; the next start has no view of it then, until
- * that is saved. `commits` are those that the file has not got yet; where one is wanting all the same, another server has changed the file
- * meanwhile, and the answer is false: nothing was written that is wrong, and it has to be done again.
+ * Writes the rows of an artifact from its view, within the caller's transaction. This clears the saved view, which is saved again later. `commits`
+ * are those that are not in the file yet. If one is missing, another server has changed the file meanwhile: the result is false, nothing wrong was
+ * written, and the change has to be worked out again.
  */
 export function writeArtifact(
   file: DatabaseFile,
@@ -96,12 +96,12 @@ export function writeArtifact(
   return true
 }
 
-/** Of an artifact with no more commits and variants than these, all rows are written at once. */
+/** If an artifact has no more new commits and variants than this, all its rows are written in one transaction. */
 export const ROWS_PER_PIECE = 200
 
 /**
- * What may be written of an artifact before `writeArtifact`, each piece in a transaction of its own: commits that no variant holds yet, and
- * variants as they are. A piece that answers false has found what `writeArtifact` would.
+ * The parts of a large change that can be written before `writeArtifact`, each in a transaction of its own: commits that no variant has yet, and
+ * variants. A part is false in the same cases as `writeArtifact`.
  */
 export function piecesBefore(
   file: DatabaseFile,
@@ -131,21 +131,21 @@ export function piecesBefore(
     pieces.push(() => {
       const artifact = rowOfArtifact(file, view)
       const some = variants.slice(at, at + ROWS_PER_PIECE)
-      // Of these alone: to read all of them for each piece would take the square of how many they are.
+      // Only these variants: reading all of them for each part would take quadratic time.
       const known = variantsIn(file, artifact, some)
       return writeVariants(file, view, { artifact, known, variants: some }, commits)
     })
   return pieces
 }
 
-/** Some of an artifact's variants, and what the file knows of these at least. */
+/** Some variants of an artifact, and the file's rows of at least these. */
 interface SomeVariants {
   readonly artifact: number
   readonly known: ReadonlyMap<string, KnownVariant>
   readonly variants: readonly VariantView[]
 }
 
-/** Makes the rows of variants what a view of their artifact says; false where a commit is wanting. */
+/** Writes the rows of variants from a view of their artifact. False if a commit is missing. */
 function writeVariants(
   file: DatabaseFile,
   view: ArtifactView,
@@ -171,7 +171,10 @@ function writeVariants(
   return true
 }
 
-/** What the file has of an artifact's variants, all or some, by their slugs. As rows of their own, very many would take three times as long. */
+/**
+ * The file's rows of an artifact's variants, all or some, by slug. They come as one JSON text, because very many rows would take three times as
+ * long.
+ */
 function variantsIn(
   file: DatabaseFile,
   artifact: number,
@@ -194,7 +197,7 @@ function removeVariant(file: DatabaseFile, number: number): void {
   file.run('DELETE FROM variants WHERE number = ?', number)
 }
 
-/** Notes that the commits of an artifact cannot be read: it has no revisions in lists until they can. Answers true. */
+/** Notes that the commits of an artifact cannot be read. Until they can, it has no revisions in lists. Answers true. */
 function writeUnreadable(file: DatabaseFile, view: ArtifactView): boolean {
   const artifact = rowOfArtifact(file, view)
   removeRevisions(file, artifact)
@@ -204,7 +207,7 @@ function writeUnreadable(file: DatabaseFile, view: ArtifactView): boolean {
   return true
 }
 
-/** Forgets an artifact that is gone. Answers true. */
+/** Removes the rows of an artifact that is gone. Answers true. */
 function removeArtifact(file: DatabaseFile, path: string): boolean {
   const [family = '', slug = ''] = path.split('/')
   const [row] = file.rows<Numbered>(ARTIFACT, family, slug)
@@ -216,8 +219,8 @@ function removeArtifact(file: DatabaseFile, path: string): boolean {
 }
 
 /**
- * Marks the revisions that are archived one by one, and no others, and sets `latest` of the variants for which that makes a difference. It
- * writes only what differs from what is marked: an artifact may have thousands of them, and each change of its record comes here.
+ * Marks the revisions that are archived individually, and updates `latest` of the affected variants. It writes only differences, because an
+ * artifact may have thousands of archived revisions, and each change of its record calls this.
  */
 function setArchived(file: DatabaseFile, artifact: number, { archived, digits }: ArtifactView): void {
   const changed: number[] = []
@@ -257,7 +260,7 @@ function removeRevisions(file: DatabaseFile, artifact: number): void {
 
 function rowOfArtifact(file: DatabaseFile, { family, slug, id, digits, record }: ArtifactView): number {
   const [before] = file.rows<ArtifactRow>(ARTIFACT, family.folder, slug)
-  // Another one may have taken the place of the one that was here.
+  // Another artifact may have taken the place of the earlier one.
   if (before && utf8Of(before.id) !== id) removeArtifact(file, pathOf(family, slug))
   const archived = record.deleted_at === undefined ? 0 : 1
   const flags = JSON.stringify(record.flags ?? {})
@@ -265,7 +268,7 @@ function rowOfArtifact(file: DatabaseFile, { family, slug, id, digits, record }:
   return Number(file.rows<Numbered>(ARTIFACT, family.folder, slug)[0]?.number)
 }
 
-/** Where a commit stands, which has rows then, and all behind it; undefined where one is not among `commits`. */
+/** The place of a commit in the file, after adding it and its missing ancestors; undefined if one of them is not among `commits`. */
 function placeOf(
   file: DatabaseFile,
   { family, digits, archived }: ArtifactView,
@@ -285,7 +288,7 @@ function placeOf(
   }
   if (missing.length === 0) return place
   let { segment, depth } = place ?? { segment: undefined, depth: 0 }
-  // They go on in the segment of the place if it ends there, else in a new one.
+  // The new commits extend the segment if it ends at the place; otherwise they begin a new segment.
   if (segment === undefined || file.rows(ENDS_AT, segment, depth).length === 0)
     segment = Number(file.run(ADD_SEGMENT, artifact, segment ?? null, depth, depth).lastInsertRowid)
   for (const { oid, commit, message } of missing.reverse()) {
@@ -294,7 +297,7 @@ function placeOf(
     const { seconds } = commit.committer
     const isArchived = archived.has(objectUuid(oid, digits)) ? 1 : 0
     const isLong = message !== undefined && message.length > MAX_MESSAGE_LENGTH
-    // Filters look into it in lower case.
+    // Filters compare lower case.
     const text = isLong ? null : (message?.toLowerCase() ?? null)
     const at = [artifact, segment, author, family.folder, seconds, ++depth] as const
     const facts = [bytesOf(oid), bytesOf(digits), isLong ? 1 : 0, text, isArchived] as const
@@ -334,7 +337,7 @@ const SET_ARTIFACT = `
   ON CONFLICT (family, slug) DO UPDATE SET archived = excluded.archived, flags = excluded.flags
   WHERE archived <> excluded.archived OR flags <> excluded.flags`
 const SET_SEEN = 'UPDATE artifacts SET seen = ?, saved = NULL, unreadable = 0 WHERE number = ?'
-/** Names, tags and the like are other ones: what is found by them has to be looked at again. */
+/** Names and tags have changed, so the words of the artifact have to be written again. */
 const SET_META = 'UPDATE artifacts SET meta = ?, searched = 0 WHERE number = ? AND meta <> ?'
 const SEARCH_HEADS = `
   UPDATE revisions SET searched = 0 WHERE artifact = ? AND searched
@@ -351,14 +354,14 @@ const SET_VARIANT = `
 const MARKED = 'SELECT number, oid FROM revisions WHERE artifact = ? AND archived'
 const UNMARKED_BETWEEN =
   'SELECT number, oid FROM revisions WHERE artifact = ? AND NOT archived AND oid BETWEEN ? AND ?'
-/** The variants whose `latest` is another one since this revision was marked, or is not marked any more. */
+/** The variants whose `latest` changes because this revision was archived, or is not archived any more. */
 const OTHER_LATEST = `
   SELECT v.number FROM revisions r
     JOIN lines l ON l.segment = r.segment AND l.up_to >= r.depth
     JOIN variants v ON v.number = l.variant
     LEFT JOIN revisions t ON t.artifact = v.artifact AND t.oid = v.latest
   WHERE r.number = ? AND iif(r.archived, v.latest = r.oid, t.depth IS NULL OR t.depth < r.depth)`
-/** Only of heads that are archived the line is followed. */
+/** The line of commits is followed only if the head is archived. */
 const SET_LATEST = `
   UPDATE variants SET latest = CASE
     WHEN NOT EXISTS (SELECT 1 FROM revisions r WHERE r.artifact = variants.artifact AND r.oid = variants.head AND r.archived) THEN head
