@@ -8,8 +8,8 @@ import { entriesByCreation, IndexEntry, isOriginal, pathOf } from './index-entry
 import { SlugTable } from './slug-table.ts'
 
 /**
- * What the index knows, without a look at the disk: artifacts by place, id and slug, the lists of families, and the repositories that
- * are not served. A start and every later look fill it by the same `apply`.
+ * The index in memory: artifacts by path, id and slug, the lists of families, and the repositories that are not served. The start and every later
+ * look fill it through `apply`.
  */
 export class IndexTables {
   readonly slugs = new SlugTable()
@@ -20,7 +20,7 @@ export class IndexTables {
   readonly #views: ViewCache
   readonly #watchers = new Set<(change: ArtifactChange) => void>()
   readonly #recorders = new Set<(view: ArtifactView) => void>()
-  /** A number that is another one after anything has changed. */
+  /** A number that changes with every change. */
   generation = 0
 
   /** `sweepOnce` looks at every repository of a family. */
@@ -37,12 +37,12 @@ export class IndexTables {
     )
   }
 
-  /** Whether each family was looked through at least once. */
+  /** Whether each family was listed at least once. */
   get isComplete(): boolean {
     return [...this.#lists.values()].every(({ hasBegun }) => hasBegun)
   }
 
-  /** How old a list may be, in milliseconds, where that is more than STALE; else 0. */
+  /** The possible age of a list in milliseconds, if that is more than STALE; else 0. */
   get age(): number {
     return [...this.#lists.values()].reduce((oldest, { age }) => Math.max(oldest, age), 0)
   }
@@ -51,19 +51,19 @@ export class IndexTables {
     return this.#entries.size
   }
 
-  /** Calls `watcher` with every change, within the call; answers how to end that. */
+  /** Calls `watcher` for every change, before the change returns. Answers a function that ends this. */
   watch(watcher: (change: ArtifactChange) => void): () => void {
     this.#watchers.add(watcher)
     return () => this.#watchers.delete(watcher)
   }
 
-  /** The same with every view that has a date which stands nowhere else (see ArtifactView.isUnrecorded). */
+  /** The same for every view with a date that is only known here (see ArtifactView.isUnrecorded). */
   watchUnrecorded(recorder: (view: ArtifactView) => void): () => void {
     this.#recorders.add(recorder)
     return () => this.#recorders.delete(recorder)
   }
 
-  /** The artifact at this place, `<family>/<slug>`. */
+  /** The artifact at this path, `<family>/<slug>`. */
   at(path: string): IndexEntry | undefined {
     return this.#entries.get(path)
   }
@@ -84,7 +84,7 @@ export class IndexTables {
     return list
   }
 
-  /** Takes in what was seen of a repository. Of two with one artifact id the copy is set aside. */
+  /** Takes in the result of a look at a repository. If two have one artifact id, the copy is not served. */
   apply(view: ArtifactView): void {
     const { family, slug, id } = view
     const path = pathOf(family, slug)
@@ -105,10 +105,10 @@ export class IndexTables {
     if (view.isUnrecorded) for (const recorder of this.#recorders) recorder(view)
   }
 
-  /** Of two repositories with one artifact id, whether the one of `view` is the copy (`cp -r`); the copy is set aside. */
+  /** Whether the repository of `view` is a copy (`cp -r`) of another one with the same artifact id. A copy is not served. */
   #isCopyOf(rival: IndexEntry, view: ArtifactView): boolean {
     const { fs, path: gitdir } = rival.view.repository
-    // One that is gone by now was renamed.
+    // If the other one is gone, it was renamed.
     const isThere = fs.stat(gitdir) !== undefined
     const isCopy = isThere && !isOriginal(view, rival.view)
     if (!isCopy) this.drop(rival)
@@ -119,7 +119,7 @@ export class IndexTables {
     return isCopy
   }
 
-  /** Takes in what a process of before saw of a repository that nobody has looked at yet, unless another one has the same id. */
+  /** Takes in what an earlier process saved of a repository that was not looked at yet, unless another one has the same id. */
   restore(family: Family, slug: string, artifact: RestoredArtifact): void {
     const entry = new IndexEntry(family, slug, artifact, this.#views)
     if (!this.#byDigits.has(entry.digits)) this.#add(entry)
@@ -141,7 +141,7 @@ export class IndexTables {
     this.slugs.remove(entry)
   }
 
-  /** Forgets an artifact that is gone, or cannot be read any more. */
+  /** Forgets an artifact that is gone, or unreadable. */
   drop(entry: IndexEntry): void {
     this.generation++
     this.damaged.forget(entry.path)
@@ -154,32 +154,32 @@ export class IndexTables {
   }
 }
 
-/** A repository of this registry's making that cannot be read now. */
+/** A repository of this registry that cannot be read now. */
 export interface UnservedRepository {
   readonly repository: string
   readonly family: Family
-  /** As it was when it could be read; undefined if that was in another process. */
+  /** Its state when it could be read; undefined if that was in another process. */
   readonly last: ArtifactView | undefined
   readonly reason: Refusal
 }
 
 /**
- * The repositories of a project that are not served. Those that cannot be read may hold what somebody looks for, so nobody is told that
- * it is not there.
+ * The repositories of a project that are not served. An unreadable repository may contain what a request looks for, so such a request is never
+ * answered with "not found".
  */
 export class UnservedRepositories {
   readonly #problems = new Map<string, RepositoryProblem>()
   readonly #damaged = new Map<string, UnservedRepository>()
-  /** Those that are served, and left out of lists that something of them cannot be read for. */
+  /** Repositories that are served, but missing in those lists for which a part of them cannot be read. */
   readonly #leftOut = new Map<string, RepositoryProblem>()
   readonly #onProblem: (problem: RepositoryProblem) => void
 
-  /** `onProblem` is told of each that is new, and of each new reason. */
+  /** `onProblem` is called for each new repository, and each new reason. */
   constructor(onProblem: (problem: RepositoryProblem) => void = () => undefined) {
     this.#onProblem = onProblem
   }
 
-  /** All that are not served, or left out of lists. */
+  /** All repositories that are not served, or missing in lists. */
   problems(): RepositoryProblem[] {
     const leftOut = [...this.#leftOut.values()].filter(({ repository }) => !this.#problems.has(repository))
     return [...this.#problems.values(), ...leftOut]
@@ -195,12 +195,12 @@ export class UnservedRepositories {
     return this.#damaged.get(repository)
   }
 
-  /** One that is not served and holds nothing that has an id of this registry. */
+  /** A repository that is not served, and contains nothing with an id of this registry. */
   setAside(problem: RepositoryProblem): void {
     this.#note(this.#problems, problem)
   }
 
-  /** One that is served, and has something that cannot be read. */
+  /** A repository that is served, and has an unreadable part. */
   leaveOut(problem: RepositoryProblem): void {
     this.#note(this.#leftOut, problem)
   }
@@ -211,14 +211,14 @@ export class UnservedRepositories {
     this.#damaged.set(damaged.repository, damaged)
   }
 
-  /** One that is served again, or gone. */
+  /** A repository that is served again, or is gone. */
   forget(repository: string): void {
     this.#problems.delete(repository)
     this.#damaged.delete(repository)
     this.#leftOut.delete(repository)
   }
 
-  /** Refuses with `damaged_repository` if what was not found may lie in a repository that cannot be read. */
+  /** Refuses with `damaged_repository` if the missing thing may be in an unreadable repository. */
   assertNotIn(mayHold: (damaged: UnservedRepository) => boolean): void {
     for (const damaged of this.#damaged.values()) if (mayHold(damaged)) throw damaged.reason
   }
@@ -230,19 +230,19 @@ export class UnservedRepositories {
   }
 }
 
-/** How stale a project-wide query may be towards plain git, in milliseconds. */
+/** The maximum age of a project-wide query's data towards changes by plain git, in milliseconds. */
 export const STALE = 2000
 
-/** With more artifacts than so many nobody waits for a sweep that the first one is behind: lists show what the last one found. */
+/** With more artifacts than this, requests do not wait for a sweep, except the first one: lists show the result of the last sweep. */
 export const MANY = 10_000
 
-/** The artifacts of one family in order of creation, and when its folder was last looked through. */
+/** The artifacts of one family in order of creation, and the time of the last look at its folder. */
 export class FamilyList {
   readonly #sweepOnce: (isUrgent: () => boolean) => Promise<void>
   #entries: IndexEntry[] = []
-  /** Of these, what has gone since the last list was made: when very many go at once, each is not looked for by itself. */
+  /** The artifacts that have gone since the last list was made. They are removed together, because very many may go at once. */
   readonly #gone = new Set<IndexEntry>()
-  /** Whether a list goes over the array, which stays as it is then. */
+  /** Whether a running list uses the array, which must not change then. */
   #isShared = false
   /** What was last answered, and whether it would be again: not once an entry has got another view. */
   #artifacts = new ArtifactList([])

@@ -44,57 +44,57 @@ import {
   writeCommit,
 } from './stored-revision.ts'
 
-/** What a commit request says (interface 4.3, 4.20); `loc` is where it stands in the request. */
+/** The content of a commit request (interface 4.3, 4.20); `loc` is its place in the request. */
 export interface CommitRequest {
   readonly message?: string | undefined
   readonly header: Header
   readonly slug?: string | undefined
   /** The whole payload, or undefined. */
   readonly data?: Json | undefined
-  /** A payload that is ready to store, in place of `data`. */
+  /** A validated payload, in place of `data`. */
   readonly payload?: Payload | undefined
-  /** A change of the latest payload, or undefined. */
+  /** A change of the latest payload, if the request has one. */
   readonly delta?: Json | undefined
-  /** A delta that depends on the latest payload, in place of `delta`; where it is undefined, nothing is committed. */
+  /** A delta that is computed from the latest payload, in place of `delta`. If it is undefined, nothing is committed. */
   readonly change?: ((latest: Payload | undefined) => Promise<DeployedChange | undefined>) | undefined
-  /** The revision that a delta was made for, if the request says (interface 8.13). */
+  /** The revision for which a delta was made, if the request names one (interface 8.13). */
   readonly deltaBaseId?: string | undefined
-  /** Refuse unless this is the latest revision: with `revision_conflict` … */
+  /** Refuses if this is not the latest revision: with `revision_conflict` … */
   readonly baseRevisionId?: string | undefined
-  /** … or, when it came as If-Match, with `precondition_failed`. */
+  /** … or, if it came as If-Match, with `precondition_failed`. */
   readonly ifMatch?: string | undefined
-  /** Refuse with `revision_exists` unless the variant has no revision yet. */
+  /** Refuses with `revision_exists` if the variant has a revision already. */
   readonly mustBeFirst?: boolean
-  /** Commit nothing where payload and header are those of the latest revision already, and a chosen slug is its own (interface 4.18). */
+  /** Commits nothing if payload and header equal the latest revision's, and a chosen slug is its slug already (interface 4.18). */
   readonly ifChanged?: boolean | undefined
   readonly trailers?: Trailers
   readonly loc: readonly (string | number)[]
 }
 
-/** A delta that deploys something, and what the commit says of it. */
+/** A delta that deploys something, and the deployment for the commit's trailer. */
 export interface DeployedChange {
   readonly delta: Json
-  /** Whether what is deployed is there; see Transaction.require. */
+  /** Checks that the deployed revision exists; see Transaction.require. */
   readonly requires: () => boolean
-  /** The repository of what is deployed. */
+  /** The repository of the deployed revision. */
   readonly repository: string
   readonly trailers: Trailers
 }
 
-/** What a write came to: the new commit, or the latest one if there was nothing to commit. */
+/** The result of a write: the new commit, or the latest one if there was nothing to commit. */
 export interface WrittenRevision {
   readonly stored: StoredRevision
   /** Whether something was committed. */
   readonly changed: boolean
-  /** What became of rows that were sent and are none of the revision's. */
+  /** The counts of sent rows that are not in the revision. */
   readonly met?: MetRows | undefined
   readonly warnings: readonly Warning[]
 }
 
 /**
- * Works a revision out in a transaction of its artifact's repository, on top of the refs as they are there: refuses what is
- * archived or guarded and a base that is not the latest, writes the objects, moves the branch, and makes the variant if it
- * is one that is to be. `accepted` is what became of `data`, if there is any.
+ * Prepares a revision in a transaction of its artifact's repository, on top of the current refs. Refuses an archived or guarded target and a base
+ * that is not the latest, writes the objects, moves the branch, and makes the variant if it is new. `accepted` is the validated `data`, if there
+ * is any.
  */
 export async function writeRevision(
   registry: Registry,
@@ -120,7 +120,7 @@ export async function writeRevision(
   if ('stored' in planned) return planned
   const { payload, warnings = [], change }: PlannedPayload = planned
   if (change) transaction.require(change.requires, change.repository)
-  // A deployment has judged what it deploys, and leaves every other key as it is.
+  // A deployment was checked for the key that it changes; all other keys stay as they are.
   if (family.pins && !change) await assertPins(registry, artifact, target, latest, payload)
   const trailers = { ...input.trailers, ...change?.trailers }
   const built = { ...input, artifact: artifact.slug, variant: variant.slug, parent: head, payload, trailers }
@@ -138,7 +138,7 @@ export async function writeRevision(
   return { stored, changed: true, met, warnings }
 }
 
-/** A revision that is to be committed. */
+/** A revision to be committed. */
 export interface NewRevision {
   /** The slug of the artifact. */
   readonly artifact: string
@@ -149,29 +149,29 @@ export interface NewRevision {
   /** What came from other revisions. */
   readonly taken?: TakenIn | undefined
   readonly message?: string | undefined
-  /** What stands where there is no message, in place of what changed. */
+  /** Replaces the generated subject if there is no message. */
   readonly subject?: string | undefined
   readonly header?: Header | undefined
-  /** The payload, ready to store; undefined for a revision without one. */
+  /** The validated payload; undefined for a revision without one. */
   readonly payload: Payload | undefined
-  /** A slug of its own; the caller has made sure that it is free. */
+  /** Its own slug; the caller has checked that it is free. */
   readonly slug?: string | undefined
-  /** What it has to say about deployments. */
+  /** The deployment for the commit's trailer. */
   readonly trailers?: Trailers
-  /** Who wrote it, if that is not who commits it. */
+  /** The author, if that is not the committer. */
   readonly author?: Ident | undefined
 }
 
 /** A revision whose objects are written. */
 export interface BuiltRevision {
   readonly revision: StoredRevision
-  /** What became of rows that were sent and are none of its own. */
+  /** The counts of sent rows that are not in it. */
   readonly met: MetRows | undefined
 }
 
 /**
- * Writes the objects of a revision on its variant after its parent, and answers what reading it will. Files of the parent's tree that are
- * neither payload nor header (a README that was pushed) are carried over.
+ * Writes the objects of a revision of a variant, after its parent. Answers the same as reading the revision would. Files of the parent's tree that
+ * are neither payload nor header (such as a pushed README) are carried over.
  */
 export async function buildRevision(
   registry: Registry,
@@ -209,7 +209,7 @@ export async function buildRevision(
   return { revision: { ...commit, header, payload, size, files }, met: written?.met }
 }
 
-/** Adds the header's file to the entries of a root, and answers its size. */
+/** Adds the header's file to the entries of a root tree, and answers its size. */
 function writeHeader(sink: ObjectSink, header: Header, limits: DocumentLimits, entries: TreeEntry[]): number {
   const bytes = jsonFileBytes(header, limits)
   entries.push(writeFile(sink, REVISION_FILE, bytes))
@@ -226,7 +226,7 @@ interface Unsaid {
   readonly written: WrittenPayload | undefined
 }
 
-/** What a revision without a message says: what it changes of its parent. */
+/** The generated subject of a revision without a message: what changed since its parent. */
 async function subjectOf({
   registry,
   revisions,
@@ -243,22 +243,22 @@ async function subjectOf({
   return revisionSubject({ ...written, families, family: revisions.family, artifact, before, after })
 }
 
-/** What git counts as blank says nothing. */
+/** A message of characters that git treats as blank is empty. */
 const SAYS_SOMETHING = /[^ \t\r\n]/
 
-/** What a merge brings beside a payload. */
+/** The other parts of a merge, beside its payload. */
 export interface TakenIn {
   /** Parents behind the first. */
   readonly parents: readonly Oid[]
-  /** The root that the payload is written onto, in place of the parent's. */
+  /** The root tree onto which the payload is written, in place of the parent's. */
   readonly before: readonly TreeEntry[]
-  /** The revision that `before` is of, but for files that are no payload. */
+  /** The revision whose payload is `before`. */
   readonly onto?: NamedAfter | undefined
-  /** The revision whose changes are taken in. */
+  /** The revision whose changes are merged. */
   readonly other?: NamedAfter | undefined
 }
 
-/** The entries of a commit's root; `known` is the commit, if it is decoded already. */
+/** The entries of a commit's root tree; `known` is the commit if it is decoded already. */
 export async function rootOf(
   source: ObjectReader,
   oid: Oid,
@@ -273,7 +273,10 @@ export function branchOf({ variant }: VariantLocation): string {
   return `refs/heads/${variant.slug}`
 }
 
-/** The newest commit not archived by itself. Walks the commits, not the history: the head may not be on the disk yet. */
+/**
+ * The newest commit that is not archived individually. Walks the commits instead of the cached history, because the head may not be on the disk
+ * yet.
+ */
 export async function latestCommit(
   transaction: Transaction,
   state: ArtifactState,
@@ -287,12 +290,12 @@ export async function latestCommit(
   return oid
 }
 
-/** Whether a commit says what it goes on from. */
+/** Whether a commit names its base. */
 function namesBase({ mustBeFirst, baseRevisionId, ifMatch, deltaBaseId }: CommitRequest): boolean {
   return mustBeFirst === true || (baseRevisionId ?? ifMatch ?? deltaBaseId) !== undefined
 }
 
-/** Refuses a commit that names another revision as its base than the latest, which is `latest`, or that goes on from none. */
+/** Refuses a commit whose named base is not `latest`, and one that needs a base and names none. */
 function assertBase(
   { artifact, variant: { slug } }: VariantLocation,
   { mustBeFirst, baseRevisionId, ifMatch, delta, deltaBaseId, loc }: CommitRequest,
@@ -302,10 +305,10 @@ function assertBase(
   if (mustBeFirst && head !== undefined) throw notTheFirst(slug)
   const current = latest && objectUuid(latest, artifact.digits)
   if (baseRevisionId !== undefined && baseRevisionId !== current) throw movedOn(slug, baseRevisionId, current)
-  // `*` is met by any revision, and only by one (RFC 9110, 13.1.1).
+  // `*` matches any revision, and only an existing one (RFC 9110, 13.1.1).
   const isMatched = ifMatch === '*' ? current !== undefined : ifMatch === undefined || ifMatch === current
   if (!isMatched) throw notMatched(slug, ifMatch, current)
-  // A delta that does more than add belongs to the revision it was made for.
+  // A delta that changes or removes rows is only valid for the revision for which it was made.
   if (delta === undefined || deltaBaseId === undefined || deltaBaseId === current) return
   if (!artifact.family.mayRebase(delta)) throw madeForAnother(slug, deltaBaseId, current, loc)
 }
@@ -352,7 +355,7 @@ function madeForAnother(
   )
 }
 
-/** The payload of a commit, ready to store, and the deployment that it is, if it is one. */
+/** The validated payload of a commit, and its deployment, if it is one. */
 interface PlannedPayload {
   readonly payload?: Payload | undefined
   readonly warnings?: readonly Warning[]
@@ -360,9 +363,9 @@ interface PlannedPayload {
 }
 
 /**
- * The payload of a commit that brings no whole one: what a delta, or a deployment, makes of the latest. With neither it is a revision without
- * a payload, which only a variant whose latest has none takes, so that nobody empties a prompt by mistake. Where a deployment finds its
- * revision deployed already, the answer is that nothing was committed.
+ * The payload of a commit without `data`: the result of a delta or a deployment on the latest payload. With neither, the revision has no payload.
+ * That is allowed only if the latest one has none, so that nobody empties a prompt by mistake. If the deployment's revision is deployed already,
+ * nothing is committed.
  */
 async function planChange(
   registry: Registry,
@@ -388,7 +391,7 @@ async function planChange(
   )
 }
 
-/** Refuses to pin what is archived, but for what the latest revision pins. */
+/** Refuses to deploy an archived revision, unless the latest revision deploys it already. */
 async function assertPins(
   registry: Registry,
   { family, revisions }: ArtifactView,
@@ -396,12 +399,12 @@ async function assertPins(
   latest: Oid | undefined,
   payload: Payload | undefined,
 ): Promise<void> {
-  // One that does not decode holds no pins, and data mends it.
+  // An undecodable revision has no pins, and `data` repairs it.
   const before = latest === undefined ? undefined : await revisions.readForList(target, latest)
   await assertPinsDeployable(registry, family, payload, before?.payload)
 }
 
-/** What was built on a variant's latest revision. */
+/** A commit that was built on a variant's latest revision. */
 interface Rebuilt {
   readonly built: NewRevision
   readonly stored: StoredRevision
@@ -410,7 +413,7 @@ interface Rebuilt {
   readonly target: PayloadTarget
 }
 
-/** The latest revision, if a commit that was built says the same and has no slug that the latest has not. */
+/** The latest revision, if the new commit would be equal to it and has no new slug. */
 async function sameAsLatest(
   registry: Registry,
   place: VariantLocation,
@@ -418,11 +421,11 @@ async function sameAsLatest(
   { built, stored, context, transaction, target }: Rebuilt,
 ): Promise<StoredRevision | undefined> {
   const { artifact } = place
-  // Without a commit of its own a chosen slug would be dropped.
+  // A chosen slug needs a commit of its own.
   if (!(await hasSlug(place, latest, built.slug, transaction))) return undefined
   let again = stored
   if (latest !== built.parent) {
-    // Where rows lie depends on the revision that they are written onto: below archived ones that is another one than the parent.
+    // The files of rows depend on the revision below. If the latest ones are archived, that is not the parent.
     const taken = { parents: [], before: await rootOf(target, latest) }
     again = (await buildRevision(registry, artifact.revisions, target, { ...built, taken }, context)).revision
   }
@@ -430,7 +433,7 @@ async function sameAsLatest(
   return (await saySame(artifact.family, target, again, before)) ? before : undefined
 }
 
-/** Gives a revision the slug that was chosen for it, and records since when. Refuses one that the artifact cannot have. */
+/** Gives a revision its chosen slug, and records the date. Refuses a slug that the artifact cannot have. */
 async function nameRevision(
   registry: Registry,
   artifact: ArtifactView,

@@ -25,7 +25,7 @@ export function repositoryDigits(id: string): string {
   return id.slice(-12)
 }
 
-/** The complete hex digits of the git id in an object's id: all of the 74 bits but the last two. */
+/** The hex digits of the git id in an object's id: 72 of its 74 bits. */
 export function oidPrefix(id: string): string {
   const clock = Number.parseInt(id.slice(19, 23), 16) & 0x3fff
   return (
@@ -43,7 +43,7 @@ export function parseUuid(text: string): string | undefined {
   return UUID.test(text) ? text.toLowerCase() : undefined
 }
 
-/** A UUID for a git author, `Name <email>`, always the same one, because clients know people only by UUIDs (interface 2.30). */
+/** A UUID for a git author, `Name <email>`. It is always the same, because some clients know people only by UUIDs (interface 2.30). */
 export function authorUuid(author: string): string {
   return uuidv5(author, uuidv5.URL)
 }

@@ -24,7 +24,7 @@ export interface ProjectsReadiness {
   }[]
 }
 
-/** A key, as far as it says what is seen with it. */
+/** The folders to which a key is limited, if it is. */
 interface SeenBy {
   readonly project: string
   readonly key: { readonly folders?: readonly string[] | undefined }
@@ -75,7 +75,7 @@ export class Registries {
     }
   }
 
-  /** As much of its project as a key sees: what serves requests of keys asks this, and never `of`. */
+  /** The part of a project that a key may see. Requests with a key use this, and never `of`. */
   async seenBy({ project, key: { folders } }: SeenBy): Promise<Registry> {
     const registry = await this.of(project)
     return folders ? limitRegistry(registry, folders) : registry

@@ -2,17 +2,17 @@ import { groupBy } from '../../base/json.ts'
 import type { InSlices } from '../../base/scheduling.ts'
 import type { PlacedText } from './placed-text.ts'
 
-/** Texts of more lines than this, on both sides together, are not compared by lines … */
+/** Texts with more lines than this, on both sides together, are not compared by lines … */
 const MAX_LINES = 100_000
-/** … nor are more pairs of texts. */
+/** … and neither are more pairs of texts than this. */
 const MAX_PAIRS = 65_536
-/** Pairs of equal texts that are sorted by distance, in all groups of equal texts together. */
+/** The maximum number of pairs of equal texts that are sorted by distance, in all groups together. */
 const MAX_SAME_PAIRS = 262_144
 
 /**
- * Which text of `before` each text goes on from (interface 7.16), at most one, and none twice: first the one that says the same, at its own place
- * or else nearest; then the one with most lines in common, at least half of the longer; then the one of its place, for messages of its role
- * in order. Beyond one pass over the texts, the work has a bound.
+ * Finds for each text the text of `before` that it continues (interface 7.16). Each is used at most once. The order is: an equal text, at the same
+ * place or else the nearest; then the one with most common lines, at least half of the longer; then the one at the same place, where messages of
+ * one role are counted in order. Apart from one pass over the texts, the work is bounded.
  */
 export function* matchTexts<T extends PlacedText, B extends PlacedText>(
   texts: readonly T[],
@@ -30,7 +30,7 @@ export function* matchTexts<T extends PlacedText, B extends PlacedText>(
   yield
   const [first] = left
   const isOneLeft = left.length === 1 && before.length === found.size + 1
-  // Of one that is left on each side, at one place, every rule says the same, or nothing.
+  // If one text is left on each side, at one place, every rule gives the same pair, or none.
   const edited = isOneLeft && first ? byPointer.get(first.pointer) : undefined
   if (first && edited) found.set(first, edited)
   else if (first) yield* matchOthers(texts, before, { found, taken: new Set(found.values()) })
@@ -54,7 +54,7 @@ function* matchOthers(
 /** What is matched so far. */
 interface Matches {
   readonly found: Map<PlacedText, PlacedText>
-  /** Those of `before` that a text goes on from. */
+  /** The candidates in `before` for a text. */
   readonly taken: Set<PlacedText>
 }
 
@@ -63,7 +63,7 @@ function match({ text }: Standing, { text: earlier }: Standing, { found, taken }
   taken.add(earlier)
 }
 
-/** A text, and where it stands among those of its side. */
+/** A text with its position among the texts of its side. */
 interface Standing {
   readonly text: PlacedText
   readonly at: number
@@ -148,7 +148,7 @@ function linesIn(text: string): number {
   return count
 }
 
-/** The lines of a text, each behind how often it has come by then: what two texts have in common is then the same in both. */
+/** The lines of a text, each with the number of its occurrences so far, so that equal lines of two texts are counted correctly. */
 function numberedLines(text: string): string[] {
   const times = new Map<string, number>()
   const lines = text.split('\n')
@@ -173,19 +173,19 @@ function* matchByPlace(
   }
 }
 
-/** What a text and the one of its place have in common: of messages any of the role may be it. */
+/** The common lines of a text and the one at its place: for a message, any message of the same role. */
 function placeName({ text: { pointer, message } }: Standing): string {
   return message?.role === undefined ? pointer : `${message.array} ${message.role}`
 }
 
-/** Two texts that may belong together; of several pairs the one with the lowest rank does. */
+/** Two texts that may belong together. Among several pairs, the one with the lowest rank is used. */
 interface Pair {
   readonly it: Standing
   readonly earlier: Standing
   readonly rank: number
 }
 
-/** Matches the pairs of the lowest rank first, of equals the nearest, then the first. */
+/** Matches the pairs with the lowest rank first, among equals the nearest, then the first. */
 function matchBest(pairs: Pair[], matches: Matches): void {
   const distance = ({ it, earlier }: Pair): number => Math.abs(it.at - earlier.at)
   pairs.sort((a, b) => a.rank - b.rank || distance(a) - distance(b) || a.it.at - b.it.at)

@@ -3,16 +3,16 @@ import { Refusal } from '../../errors.ts'
 import type { FileStat, Fs, ReadHandle } from './fs.ts'
 import { readEpoch } from '../../base/scheduling.ts'
 
-/** Bytes of a log's first line, which no other log has: a file that is deleted may leave its inode to the next one. */
+/** Random bytes in the first line of a log. After a log is deleted, a new one may have its inode, but not these bytes. */
 const NAME = 41
 
-/** Past this size the log is begun anew; readers that notice look at everything once. */
+/** A log above this size is begun anew. Readers that notice it look at everything once. */
 const LONGEST = 16 * 1024 * 1024
 
 /**
- * How the server processes of one project tell each other which repositories they wrote to: the file `changes`, one line
- * `<process> <family>/<slug>` a write, appended after the write is on the disk and before it is answered. It carries no
- * truth, only "look there": it is never synced and may be deleted at any time.
+ * The file `changes`, by which the server processes of one project tell each other of their writes. Each write appends a line `<process>
+ * <family>/<slug>`, after it is on the disk and before it is answered. The line only says where to look: the file is never synced, and may be
+ * deleted at any time.
  */
 export class ChangeFeed {
   readonly #fs: Fs
@@ -21,11 +21,11 @@ export class ChangeFeed {
   #inode = 0
   #name = ''
   #read = 0
-  /** Bytes of our own lines since the last look; if the log grew by no more, there is nothing to read. */
+  /** The bytes of our own lines since the last look. If the log grew by no more, there is nothing to read. */
   #own = 0
   #turn: number | undefined
 
-  /** `writer` names this reader and writer; its own lines are not told back to it. */
+  /** `writer` is the name of this process; its own lines are not reported to it. */
   constructor(fs: Fs, folder: string, writer: string) {
     this.#fs = fs
     this.#path = `${folder}/changes`
@@ -40,13 +40,12 @@ export class ChangeFeed {
       this.#fs.append(this.#path, line)
       this.#own += line.length
     } catch {
-      // The write itself is safe on the disk; the others find it by their regular sweep, two seconds later at most.
+      // The write itself is on the disk. Other processes find it by their sweeps, at most two seconds later.
     }
   }
 
   /**
-   * The repositories that others wrote to since the last call (requests that came in together share one look), or `everything` when that
-   * cannot be told.
+   * The repositories to which others wrote since the last call, or `everything` if that is unknown. Requests that came in together share one look.
    */
   poll(): ReadonlySet<string> | 'everything' {
     const turn = readEpoch()
@@ -60,7 +59,7 @@ export class ChangeFeed {
     const stat = this.#fs.stat(this.#path)
     if (!stat) return this.#lose()
     const isSameFile = stat.inode === this.#inode && stat.size >= this.#read
-    // Lines are appended whole, so growth by our own bytes alone is our own lines alone.
+    // Lines are appended whole. So if the log grew exactly by our own bytes, it has no other new lines.
     const isOwn = isSameFile && stat.size === this.#read + this.#own
     const news = isOwn ? NOTHING : this.#newsIfReadable(stat, isSameFile)
     this.#inode = stat.inode
@@ -70,7 +69,7 @@ export class ChangeFeed {
     return news
   }
 
-  /** Where nobody may read the log, sweeps find what others wrote. */
+  /** If the log cannot be read, sweeps find the writes of others. */
   #newsIfReadable(stat: FileStat, isSameFile: boolean): ReadonlySet<string> | 'everything' {
     try {
       return this.#readNews(stat, isSameFile)
@@ -80,7 +79,7 @@ export class ChangeFeed {
     }
   }
 
-  /** What others announced since the last look; everything, if it is not the file of the last look. */
+  /** The lines of others since the last look; everything, if it is another file than at the last look. */
   #readNews({ size }: FileStat, isSameFile: boolean): ReadonlySet<string> | 'everything' {
     const handle = this.#fs.open(this.#path)
     try {
@@ -103,7 +102,7 @@ export class ChangeFeed {
     this.#lose()
   }
 
-  /** The log is gone: if there was one, lines may have gone with it unread. */
+  /** The log is gone, perhaps with unread lines. */
   #lose(): ReadonlySet<string> | 'everything' {
     const had = this.#inode !== 0
     this.#inode = 0

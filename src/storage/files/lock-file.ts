@@ -6,7 +6,7 @@ import { isDead } from './liveness.ts'
 import type { ProcessIdentity } from './process-identity.ts'
 import { identityName, isBeforeBoot, parseIdentity, thisProcess } from './process-identity.ts'
 
-/** How long a lock that somebody alive (or git itself) holds is waited for, in milliseconds. */
+/** How long to wait for a lock whose holder is alive, or is git, in milliseconds. */
 export const LOCK_PATIENCE_MS = 5000
 
 /** Ends the names of owner files that own several locks. */
@@ -16,33 +16,33 @@ const self = identityName(thisProcess())
 let sequence = 0
 
 /**
- * Owner files of locks that we let go of and could not remove, or left on purpose, because the disk failed: ours still, and in nobody's
- * hands.
+ * Owner files of locks that this process gave up but could not remove, or left on purpose because the disk failed. They are still ours, and guard
+ * nothing.
  */
 const abandoned = new Set<string>()
 
 /**
- * A lock in git's protocol: the file `<something>.lock`, created exclusively, holding what the locked file shall
- * become. git and every server process respect it.
+ * A lock in git's protocol: the file `<something>.lock`, created exclusively, with the new content of the locked file. Git and every server
+ * process respect it.
  */
 export interface HeldLock {
-  /** Makes the lock file the new content of `target`, which ends the lock. Not yet on the disk: sync the folder. */
+  /** Makes the lock file the new content of `target`, which ends the lock. It is on the disk only after a sync of the folder. */
   publish(target: string): void
   /**
-   * Gives the lock up; the locked file stays as it was. Where the disk fails, the next of this process who wants the lock removes it,
-   * or the next start: what was done under the lock is done, and must not look like a failure.
+   * Gives the lock up; the locked file stays as it was. If the disk fails, the next caller in this process who wants the lock removes it, or the
+   * next start. The work under the lock is done, and must not look like a failure.
    */
   release(): void
-  /** Leaves it to whoever wants it next, who finishes first what was to be done under it (see BeforeTakeOver). */
+  /** Leaves the lock to the next caller who wants it. That one first finishes the work under it (see BeforeTakeOver). */
   abandon(): void
 }
 
-/** What has to be done before a lock of a dead process is taken from it, given the name of its owner file. */
+/** The work to finish before a dead process's lock is taken over, given the name of its owner file. */
 export type BeforeTakeOver = (dead: string) => Promise<void>
 
 /**
- * Runs `work` while holding `<folder>/<name>.lock`, a lock that guards no file of its own, across all server processes.
- * Refuses with `locked` if a live process keeps it too long.
+ * Runs `work` while holding `<folder>/<name>.lock` against all server processes; the lock guards no file of its own. Refuses with `locked` if a
+ * living process keeps it too long.
  */
 export async function holdingLock<T>(
   fs: Fs,
@@ -59,33 +59,33 @@ export async function holdingLock<T>(
   }
 }
 
-/** Whether somebody holds `<folder>/<name>.lock` now who is not known to be dead. */
+/** Whether `<folder>/<name>.lock` exists and its holder is not known to be dead. */
 export function isLockHeld(fs: Fs, folder: string, name: string): boolean {
   const path = `${folder}/${name}.lock`
   return fs.stat(path) !== undefined && deadOwnerOf(fs, `${folder}/locks`, path) === undefined
 }
 
-/** Whether the lock on `path` is a dead process's, of this one. */
+/** Whether the lock on `path` belongs to this dead process. */
 export function isLockOf(fs: Fs, folder: string, path: string, owner: ProcessIdentity): boolean {
   return isNameOf(owner, deadOwnerOf(fs, `${folder}/locks`, `${path}.lock`))
 }
 
-/** A name in `<folder>/locks` for a file of ours, which a start sweeps when we are dead. */
+/** A name for a file of ours in `<folder>/locks`. A start removes it if we are dead. */
 export function ownFile(folder: string): string {
   return `${folder}/locks/${self}.${++sequence}`
 }
 
 /**
- * The owner file of a lock to be: `<folder>/locks/<owner>.<n>`, holding `content`, not synced. It is linked to the lock name
- * later, so that anyone who finds the lock can tell by the inode whose it is. With `isShared`, it may own several locks at a time.
- * To be used by `acquire`, or discarded.
+ * The owner file of a lock: `<folder>/locks/<owner>.<n>`, with the lock's `content`, not synced. It is linked to the name of the lock later, so
+ * that everybody can tell the holder of a lock by its inode. With `isShared`, it may own several locks at a time. Pass it to `acquire`, or discard
+ * it.
  */
 export class LockFile {
   readonly #fs: Fs
   readonly #folder: string
   readonly #owner: string
   readonly #beforeTakeOver: BeforeTakeOver | undefined
-  /** Locks that are held with it. */
+  /** The locks that are held with this file. */
   #held = 0
 
   constructor(fs: Fs, folder: string, content: string, beforeTakeOver?: BeforeTakeOver, isShared = false) {
@@ -102,9 +102,9 @@ export class LockFile {
   }
 
   /**
-   * Links the owner file to `lockPath`. Waits up to five seconds for a live holder, takes over from a dead one of this host; otherwise
-   * refuses with `locked`, naming the file. Makes its folder if need be. With a shared owner file several locks can be held, all of which
-   * are acquired before the first of them ends.
+   * Links the owner file to `lockPath`. Waits up to five seconds for a living holder, and takes over from a dead one of this host; otherwise
+   * refuses with `locked`, naming the file. Makes the folder if necessary. With a shared owner file, several locks can be held; all must be
+   * acquired before the first is released.
    */
   async acquire(lockPath: string): Promise<HeldLock> {
     try {
@@ -116,7 +116,7 @@ export class LockFile {
     return {
       publish: (target) => {
         this.#fs.rename(lockPath, target)
-        // The ref has moved: nothing from here on must look like a failure. A start sweeps what stays.
+        // The ref has moved, so a failure here must not look like a failed write. The next start removes what stays.
         if (--this.#held === 0) this.#forget(this.#owner)
       },
       release: () => this.#release(lockPath),
@@ -124,7 +124,7 @@ export class LockFile {
     }
   }
 
-  /** After the first attempt has failed: somebody has the lock, or its folder is missing. */
+  /** Called after the first attempt failed: the lock is held, or its folder is missing. */
   async #acquireAfter(error: unknown, lockPath: string): Promise<void> {
     try {
       if (!this.#isLinkedAfter(error, lockPath)) await this.#linkTo(lockPath)
@@ -139,13 +139,13 @@ export class LockFile {
     if (--this.#held === 0) this.discard()
   }
 
-  /** Removes the owner file of a lock that is not wanted any more (or was published); a start sweeps what stays. */
+  /** Removes the owner file of a lock that is given up or was published. The next start removes what stays. */
   discard(): void {
-    // Without it nobody could tell whose the lock is.
+    // Without the owner file, nobody could tell who holds the lock.
     if (!abandoned.has(this.#owner)) this.#forget(this.#owner)
   }
 
-  /** False if the lock is there still. */
+  /** False if the lock is still there. */
   #letGo(lockPath: string): boolean {
     try {
       this.#fs.remove(lockPath)
@@ -183,9 +183,9 @@ export class LockFile {
     }
   }
 
-  /** False where somebody has the lock. A folder that is missing is made. */
+  /** False if the lock is held. Makes a missing folder. */
   #isLinkedAfter(error: unknown, lockPath: string): boolean {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false // a file system throws nothing else
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false // A file system throws nothing else.
     try {
       doInNewFolder(this.#fs, lockPath, () => this.#fs.link(this.#owner, lockPath), error)
       return true
@@ -196,9 +196,9 @@ export class LockFile {
   }
 
   /**
-   * Frees a lock whose owner is dead. Only the holder of `<dead owner>.takeover` may remove it, so of two processes that
-   * find the same dead lock one removes it and neither can remove a successor's. True if it is worth trying again at
-   * once. With `finish`, that is done with the lock in place of removing it; with `owner`, only a lock of that process is freed.
+   * Frees the lock of a dead owner. Only the holder of `<dead owner>.takeover` may remove it. So if two processes find the same dead lock, one
+   * removes it, and neither can remove its successor. True if the caller should try again at once. With `finish`, that is done instead of removing
+   * the lock; with `owner`, only a lock of that process is freed.
    */
   async takeOver(
     lockPath: string,
@@ -216,12 +216,12 @@ export class LockFile {
     } finally {
       isFree = this.#letGo(right)
     }
-    // The owner file tells of what it holds still, and cannot hold another lock.
+    // The owner file tells which locks it still holds, and cannot be used for another one.
     if (!isFree) throw stillLocked(right)
     return true
   }
 
-  /** Without it nobody could tell whose the other locks are that it may own still; a start sweeps what stays. */
+  /** Without the owner file, nobody could tell who holds the other locks of it. The next start removes what stays. */
   #forgetDead(owner: string): void {
     if (owner.endsWith(SHARED) && (this.#fs.stat(owner)?.links ?? 0) > 1) return
     this.#fs.remove(owner)
@@ -229,13 +229,13 @@ export class LockFile {
   }
 }
 
-/** Does a step again that has failed, if it failed because the folder of the file that it names is missing. */
+/** Repeats a failed step if it failed because the folder of its file is missing. */
 function doInNewFolder(fs: Fs, path: string, step: () => void, error: unknown): void {
   if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   ensuringFolder(fs, path, step)
 }
 
-/** Which lock of a dead process is meant, and what ends it. */
+/** The lock of a dead process, and how to end it. */
 export interface DeadLock {
   /** Any dead process's without it. */
   readonly owner?: ProcessIdentity
@@ -244,8 +244,8 @@ export interface DeadLock {
 }
 
 /**
- * Ends the lock on `path` if it is a dead process's: removes it or does `finish`, which ends it, while nobody else can take it
- * over. Nothing happens to any other lock.
+ * Ends the lock on `path` if its holder is dead: removes it, or does `finish`, which ends it. Meanwhile nobody else can take it over. Other locks
+ * are not touched.
  */
 export async function endDeadLock(fs: Fs, folder: string, path: string, meant?: DeadLock): Promise<void> {
   const finisher = new LockFile(fs, folder, '')
@@ -257,8 +257,8 @@ export async function endDeadLock(fs: Fs, folder: string, path: string, meant?: 
 }
 
 /**
- * Removes what dead processes of this host left: their locks on anything in these folders, on which plain git would fail
- * until the end of time, and their owner files. A power cut may have taken the owner file and left the lock.
+ * Removes what dead processes of this host left: their locks in these folders, which would block plain git for ever, and their owner files. A
+ * power cut may have removed the owner file and left the lock.
  */
 export async function sweepDeadLocks(
   fs: Fs,
@@ -281,7 +281,7 @@ export async function sweepDeadLocks(
       sweeper.discard()
     }
   }
-  // Left without a lock now, or linked to a ref that the owner still moved.
+  // Without a lock now, or linked to a ref that the owner still moved.
   for (const name of dead) fs.remove(`${gitdir}/locks/${name}`)
 }
 
@@ -297,7 +297,7 @@ export function deadOwnerOf(fs: Fs, folder: string, lockPath: string): string | 
     return fs.stat(`${folder}/${name}`)?.inode === lock.inode
   })
   if (owned === undefined) {
-    // A power cut may leave the lock and lose its owner file; nobody of before the machine's start is alive.
+    // After a power cut the lock may exist without its owner file. All processes from before the machine's start are dead.
     return isBeforeBoot(lock.modified) ? `unowned.${lock.inode}` : undefined
   }
   if (abandoned.has(`${folder}/${owned}`)) return owned
@@ -309,7 +309,7 @@ function isNameOf(owner: ProcessIdentity, name: string | undefined): boolean {
   return name?.startsWith(`${identityName(owner)}.`) === true
 }
 
-/** Why a lock is not waited for any longer. */
+/** The reason why the wait for a lock ends. */
 export function stillLocked(lockPath: string): Refusal {
   return new Refusal(
     'locked',

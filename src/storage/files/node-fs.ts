@@ -12,20 +12,20 @@ const fsync = promisify(fs.fsync)
 const fdatasync = promisify(fs.fdatasync)
 const unlink = promisify(fs.unlink)
 const write = promisify(fs.write)
-/** More than this is written through the thread pool: a synchronous write of it would hold up every other request. */
+/** Longer data is written in the thread pool, because a synchronous write would delay all other requests. */
 const LONG_WRITE = 1024 * 1024
 
-/** For reading; a FIFO in the place of a file has nothing in it, where it would be waited for until somebody writes to it. */
+/** For reading. Without O_NONBLOCK, opening a FIFO would wait until a process writes to it; with it, the FIFO is empty. */
 const READ = flag(O_RDONLY | O_NONBLOCK)
-/** For writing behind what is there; into a FIFO nothing can be written that nobody reads. */
+/** For appending. With O_NONBLOCK, opening a FIFO without a reader fails instead of waiting. */
 const APPEND = flag(O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK)
 
-/** From so many paths on they take longer one by one than all that was written to their file systems. */
+/** For this many paths or more, syncing them one by one takes longer than syncing their whole file systems. */
 const MANY_PATHS = 128
 
 /**
- * The real disk, through node:fs. A file where a path needs a folder, and a folder where a file is read, count as absence. Every other
- * error is node's own, unchanged.
+ * The real disk, through node:fs. A path below a file counts as missing, and so does a folder that is read as a file. Every other error is node's
+ * own.
  */
 export const nodeFs: Fs = {
   isSeenByOthers: true,
@@ -43,7 +43,7 @@ export const nodeFs: Fs = {
     try {
       return absentAsUndefined(() => fs.readFileSync(path, { flag: READ }))
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EISDIR') throw error // only reading a folder says so
+      if ((error as NodeJS.ErrnoException).code !== 'EISDIR') throw error // Node throws EISDIR only if a folder is read.
       return undefined
     }
   },
@@ -86,7 +86,7 @@ export const nodeFs: Fs = {
   },
 
   createFile(path) {
-    // not opened for appending: Linux would then add at the end whatever position a write names
+    // Not opened for appending: on Linux, a write at a given position would then go to the end of the file.
     const fd = fs.openSync(path, 'wx+')
     return {
       append: (bytes) => fs.writeFileSync(fd, bytes),
@@ -132,7 +132,7 @@ export const nodeFs: Fs = {
       absentAsUndefined(() => fs.rmdirSync(path))
       return true
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error // only a folder with something in it says so
+      if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error // Only a folder that is not empty has this error.
       return false
     }
   },
@@ -147,7 +147,7 @@ export const nodeFs: Fs = {
   },
 }
 
-/** node:fs takes a number wherever it takes a flag; its types know that of `open` alone. */
+/** node:fs takes a number for every flag, but its types allow that only for `open`. */
 function flag(bits: number): string {
   return bits as unknown as string
 }
@@ -181,7 +181,7 @@ function toFileStat(stats: fs.Stats): FileStat {
   }
 }
 
-/** By itself, because node's own way with missing parents never ends below a folder in which nothing can be made (/proc). */
+/** Makes missing parents itself: node's recursive mkdir never ends below a folder in which nothing can be made (/proc). */
 function makeDir(path: string): void {
   const parent = dirname(path)
   for (let attempt = 0; !makeOne(path); attempt++, makeDir(parent)) {
@@ -190,10 +190,10 @@ function makeDir(path: string): void {
   }
 }
 
-/** git removes folders of refs that have become empty, also just when one is about to be filled. */
+/** Git removes empty folders of refs, also a folder that is about to be filled. */
 const ATTEMPTS = 100
 
-/** False if its parent is missing, or somebody has just removed it. */
+/** False if the parent is missing, or was just removed. */
 function makeOne(path: string): boolean {
   try {
     fs.mkdirSync(path)
@@ -226,7 +226,7 @@ function toLogHandle(fd: number): LogHandle {
       end += bytes.length
     },
     rewind: () => void (end = 0),
-    // Where nothing but bytes of the file changed, this spares the file system's own journal.
+    // If only the file's bytes changed, fdatasync does not write the file system's journal.
     sync: () => fdatasync(fd),
     close: () => fs.closeSync(fd),
   }
@@ -245,7 +245,7 @@ function toReadHandle(fd: number): ReadHandle | undefined {
   }
 }
 
-/** Leaves the place where the next byte is appended as it is (pwrite(2)). */
+/** A write at a position, which does not move the end for later appends (pwrite(2)). */
 function writeAt(fd: number, bytes: Uint8Array, position: number): void {
   for (let written = 0; written < bytes.length;) {
     written += fs.writeSync(fd, bytes, written, bytes.length - written, position + written)
@@ -259,8 +259,8 @@ async function writeLong(fd: number, bytes: Uint8Array): Promise<void> {
 }
 
 /**
- * Has everything that was written to the file systems of these paths on the disk, by one syncfs(2) each, which `sync -f` of coreutils
- * and BusyBox does. False where that cannot be, or cannot be told: then each path has to be synced by itself.
+ * Syncs the whole file systems of these paths, by one syncfs(2) each: `sync -f` of coreutils and BusyBox does that. False if that is not possible
+ * or not reliable; then each path has to be synced.
  */
 export async function syncFileSystems(paths: readonly string[]): Promise<boolean> {
   if (!tellsOfErrors(process.platform, release())) return false
@@ -275,7 +275,7 @@ export async function syncFileSystems(paths: readonly string[]): Promise<boolean
   })
 }
 
-/** Linux says since 5.8 whether what syncfs(2) wrote has come to the disk (its manual page, "Errors"). */
+/** Since version 5.8, Linux reports errors of syncfs(2) (its manual page, "Errors"). */
 export function tellsOfErrors(platform: NodeJS.Platform, kernel: string): boolean {
   const [major = 0, minor = 0] = kernel.split('.').map(Number)
   return platform === 'linux' && (major > 5 || (major === 5 && minor >= 8))

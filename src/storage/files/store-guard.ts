@@ -2,12 +2,12 @@ import { Refusal } from '../../errors.ts'
 import type { FileStat, Fs, ReadHandle } from './fs.ts'
 import { readEpoch } from '../../base/scheduling.ts'
 
-/** How often it is looked whether a store is back, in milliseconds. */
+/** Milliseconds between two looks whether a store is back. */
 const LOOK_EVERY = 250
 
 /**
- * Knows whether the folder of a store is still the one that was opened: a volume may drop, and what is found under its path then is
- * nothing, or another store. It is known by the file `format`, which is held open, so that no other file can come to have its inode.
+ * Tells whether the folder of a store is still the one that was opened. A volume may be unmounted; then there is nothing at its path, or another
+ * store. The store is recognised by its file `format`, which is held open, so that no other file can get its inode.
  */
 export class StoreGuard {
   readonly #fs: Fs
@@ -22,7 +22,7 @@ export class StoreGuard {
   #timer: NodeJS.Timeout | undefined
   #isClosed = false
 
-  /** `fs` is not guarded by this; the file at `path` is there. */
+  /** `fs` is without this guard; the file at `path` must exist. */
   constructor(fs: Fs, path: string) {
     const opened = fs.stat(path)
     if (!opened) throw new Error(`${path} is guarded before it is made`)
@@ -33,7 +33,7 @@ export class StoreGuard {
     this.#content = fs.readFile(path)?.toString('utf8') ?? ''
   }
 
-  /** Refuses with `storage_unavailable` while the store is not there. It looks at the disk once in each turn of the event loop (see readEpoch). */
+  /** Refuses with `storage_unavailable` while the store is missing. It looks at the disk once in each turn of the event loop (see readEpoch). */
   assertThere(): void {
     const turn = readEpoch()
     if (turn !== this.#turn) {
@@ -43,7 +43,7 @@ export class StoreGuard {
     if (this.#problem) throw this.#problem
   }
 
-  /** The same, looked at afresh: for who is about to answer that something is so. */
+  /** The same with a new look, for a caller that is about to answer. */
   assertStillThere(): void {
     this.#look()
     if (this.#problem) throw this.#problem
@@ -60,12 +60,12 @@ export class StoreGuard {
     this.#watchers.add(watcher)
   }
 
-  /** Has work done when the store is back, before anybody else may use it. Where it rejects, it is done again a moment later. */
+  /** Adds work to be done when the store is back, before anybody else may use it. If it fails, it is done again a moment later. */
   onReturn(work: () => Promise<void>): void {
     this.#returns.push(work)
   }
 
-  /** Looks no more. May be called again: a descriptor that is closed twice may be somebody else's by then. */
+  /** Ends the looks. It may be called twice: closing a descriptor twice could close another file. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -95,7 +95,7 @@ export class StoreGuard {
         this.#problem = this.#problemNow()
       }
     } catch {
-      // What is to be done before the store can be used cannot be done yet.
+      // The store is back, but the work before its use cannot be done yet.
     }
     if (this.#problem) this.#lookLater()
     else this.#tell()
@@ -111,7 +111,7 @@ export class StoreGuard {
       if (!stat) return gone('its folder is not there')
       const { inode, device, modified, size } = this.#opened
       const isUnchanged = stat.inode === inode && stat.modified === modified && stat.size === size
-      if (isUnchanged) return undefined // also where it has come back as another device
+      if (isUnchanged) return undefined // Also if it came back as another device.
       const content = this.#fs.readFile(this.#path)?.toString('utf8')
       if (content !== undefined && content.trim() !== this.#content.trim()) return changed(content.trim())
       return stat.inode === inode && stat.device === device ? undefined : gone('another one is in its place')
@@ -124,8 +124,8 @@ export class StoreGuard {
 }
 
 /**
- * `fs` for what lies in a store: while that is not there, every call refuses with `storage_unavailable`. So nothing is made where the store
- * was, and nobody takes what is not there for absent. What is open already can be read and written on.
+ * `fs` for the files of a store: while the store is missing, every call refuses with `storage_unavailable`. So nothing is written to its path, and
+ * nothing counts as absent. Open files can still be read and written.
  */
 export function guardedFs(fs: Fs, guard: StoreGuard): Fs {
   const guarded: Record<string, unknown> = { ...fs }
@@ -142,7 +142,7 @@ export function guardedFs(fs: Fs, guard: StoreGuard): Fs {
   return guarded as unknown as Fs // with the calls of `fs`
 }
 
-/** The calls that answer a promise, which rejects in place of throwing. */
+/** The methods with a promise, which reject instead of throwing. */
 const WAITING: ReadonlySet<string> = new Set<keyof Fs>([
   'createSynced',
   'sync',

@@ -3,20 +3,21 @@ import type { ErrorObject } from 'ajv'
 import { type Json, type JsonObject, plainJson } from '../../../base/json.ts'
 import { draftOf } from './schema-problems.ts'
 
-/** Says where a value breaks a schema and how (`messages[0].role must be string`); undefined where it does not. */
+/** Answers where and how a value violates a schema (`messages[0].role must be string`); undefined if it does not. */
 export type SchemaCheck = (value: Json) => string | undefined
 
 /**
- * Compiles a schema that was accepted by `schemaProblems`. Formats are checked, no reference is followed out of the schema. Throws an
- * Error whose message says why if a schema that looked right cannot be used: a `$ref` that leads nowhere.
+ * Compiles a schema that `schemaProblems` accepted. Formats are checked. References out of the schema are not followed. Throws an Error with the
+ * reason if the schema cannot be used, such as a `$ref` to a missing place.
  */
 export function compileSchema(schema: JsonObject, name: string): SchemaCheck {
   const draft = draftOf(schema)
   if (draft === undefined) throw new Error('it names a draft that this service does not know')
-  // An instance of its own: two schemas may have the same $id. What is stored was checked against the meta-schema when it came in.
+  // A separate instance for each schema, because two schemas may have the same $id. A stored schema was checked against the meta-schema when it
+  // came in.
   const ajv = draft.create({ validateSchema: false })
   addFormats.default(ajv)
-  // ajv takes any object for a schema.
+  // The types of ajv accept any object as a schema.
   const validate = ajv.compile(plainJson(schema) as object)
   return (value) => {
     if (validate(plainJson(value))) return undefined
