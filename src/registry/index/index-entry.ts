@@ -17,19 +17,19 @@ import { repositoryDigits } from '../store/ids.ts'
 import type { RevisionCache } from '../revisions/stored-revision.ts'
 import { claimDate } from '../slugs/slug.ts'
 
-/** What keeps an artifact's place in the index: known of every one, whether or not it was looked at. */
+/** The facts about an artifact that the index always has, whether or not its repository was looked at. */
 export interface ArtifactNames {
   readonly slug: string
-  /** Since when it is this artifact's: its creation. */
+  /** The date since when the slug is this artifact's: its creation. */
   readonly since: string
   readonly variants: Iterable<DatedSlug>
   readonly tags: Iterable<DatedSlug>
 }
 
-/** A slug, and since when it is taken; see ArtifactView.tagsSince. */
+/** A slug and its date; see ArtifactView.tagsSince. */
 export type DatedSlug = readonly [slug: string, since: string]
 
-/** What an artifact's row in the index file says of it, whose view is made when somebody asks for it. */
+/** The row of an artifact in the index file, from which its view is made on first use. */
 export interface RestoredArtifact {
   readonly id: string
   readonly createdAt: string
@@ -37,16 +37,16 @@ export interface RestoredArtifact {
   /** The record as JSON … */
   readonly recordJson: string
   readonly record: () => ArtifactRecord
-  /** … and all else that the view is made of. */
+  /** … and the other parts of the view. */
   readonly viewJson: string
-  /** As of its view; seen without making that. */
+  /** The same as in its view, without making the view. */
   readonly isUnrecorded: boolean
-  /** What `ProjectStore.stamps` answers as long as nothing has changed. */
+  /** The same text as long as `ProjectStore.stamps` answers it. */
   readonly stamps: string
   readonly view: () => ArtifactView
 }
 
-/** What became of a place in the index: another view, or that nothing is there any more, or nothing that can be read. */
+/** A change of a path in the index: another view, or none, because nothing is there or it cannot be read. */
 export interface ArtifactChange {
   readonly family: Family
   readonly slug: string
@@ -54,14 +54,14 @@ export interface ArtifactChange {
   readonly path: string
   readonly id: string
   readonly view: ArtifactView | undefined
-  /** What was there before (see viewOf); undefined where nothing was. */
+  /** The entry before (see viewOf); undefined if there was none. */
   readonly before: ArtifactView | RestoredArtifact | undefined
 }
 
-/** The views of artifacts that can be made again: those that were asked for last. */
+/** The recently used views of artifacts. Others can be made again. */
 export type ViewCache = LRUCache<IndexEntry, ArtifactView>
 
-/** A view takes some 7 KB, and with what was read through it more. */
+/** A view takes about 7 KB, and more with the objects that were read through it. */
 const MAX_VIEWS = 10_000
 
 /** One for each project. */
@@ -70,23 +70,23 @@ export function viewCache(most = MAX_VIEWS): ViewCache {
 }
 
 /**
- * One artifact of the index, and the view it was last seen in. A view that the index file has, too, is let go of when others were asked
- * for since; as long as somebody holds it, nobody is given another one.
+ * One artifact of the index, with its last view. A view that is also in the index file is dropped when others were used since. While somebody
+ * holds a view, nobody gets a second one of it.
  */
 export class IndexEntry {
   readonly path: string
   readonly family: Family
   readonly slug: string
   readonly #views: ViewCache
-  /** What the view is, or is made of. */
+  /** The view, or its row in the index file. */
   from: ArtifactView | RestoredArtifact
-  /** Whether the name of its folder is a slug; known once somebody asked. */
+  /** Whether the name of its folder is a slug; computed on first use. */
   isSlug: boolean | undefined
   /** What was made of `from`. */
   #made: WeakRef<ArtifactView> | undefined
-  /** Whether it is as its row in the index file says, which it was restored from. */
+  /** Whether it is unchanged since it was restored from its row in the index file. */
   isAsRestored: boolean
-  /** Whether this process has looked at the whole repository, not at its refs alone. */
+  /** Whether this process has looked at the whole repository, and not only at its refs. */
   wasLookedAt: boolean
 
   constructor(family: Family, slug: string, from: ArtifactView | RestoredArtifact, views: ViewCache) {
@@ -109,7 +109,7 @@ export class IndexEntry {
     return view
   }
 
-  /** Whether a view is of the same artifact with the same names, since the same dates. */
+  /** Whether a view is of the same artifact, with the same names and dates. */
   isNamedLike({ id, record, variants, tagsSince }: ArtifactView): boolean {
     const { from } = this
     if (!isSeen(from) || from.id !== id || from.record.created_at !== record.created_at) return false
@@ -128,12 +128,12 @@ export class IndexEntry {
     this.#views.delete(this)
   }
 
-  /** The view, if it need not be made. */
+  /** The view, if it is in memory. */
   get seen(): ArtifactView | undefined {
     return isSeen(this.from) ? this.from : this.#made?.deref()
   }
 
-  /** To be called once the index file has the view, which can be made from there from now on. */
+  /** Call it once the index file has the view. It may be dropped from then on. */
   saved(view: ArtifactView, as: RestoredArtifact): void {
     if (this.from !== view) return
     this.from = as
@@ -164,13 +164,13 @@ export class IndexEntry {
     return isSeen(from) ? namesOf(from) : from.names()
   }
 
-  /** Of a view that would have to be made, it is read by itself. */
+  /** Read from the row, if the view is not in memory. */
   get record(): ArtifactRecord {
     const from = this.from
     return this.seen?.record ?? (isSeen(from) ? from.record : from.record())
   }
 
-  /** False where the record holds this text of JSON nowhere. That is seen without reading the record. */
+  /** False if the record does not contain this JSON text, which is seen without parsing it. */
   mayHold(json: string): boolean {
     return isSeen(this.from) || this.from.recordJson.includes(json)
   }
@@ -181,18 +181,18 @@ export class IndexEntry {
     return isSeen(from) ? from.source.refs.refs.has(ref) : from.viewJson.includes(`"${ref}"`)
   }
 
-  /** Whether only this process, or the index file, knows since when some branch or tag is there. */
+  /** Whether the date of a branch or tag is known only to this process or the index file. */
   get isUnrecorded(): boolean {
     return this.from.isUnrecorded
   }
 
-  /** Of one whose view would have to be made, what of. */
+  /** Read from the row, if the view is not in memory. */
   get restored(): RestoredArtifact | undefined {
     return this.seen || isSeen(this.from) ? undefined : this.from
   }
 }
 
-/** Every slug that the artifact of a view has. */
+/** Every slug of a view's artifact. */
 export function namesOf({ slug, record, variants, tagsSince }: ArtifactView): ArtifactNames {
   return {
     slug,
@@ -202,7 +202,7 @@ export function namesOf({ slug, record, variants, tagsSince }: ArtifactView): Ar
   }
 }
 
-/** The view that an entry was, made if need be. */
+/** The view of an entry, made if necessary. */
 export function viewOf(from: ArtifactView | RestoredArtifact): ArtifactView {
   return isSeen(from) ? from : from.view()
 }
@@ -211,12 +211,12 @@ function isSeen(from: ArtifactView | RestoredArtifact): from is ArtifactView {
   return 'repository' in from
 }
 
-/** Where an artifact is in its project: `<family>/<slug>`. */
+/** The path of an artifact in its project: `<family>/<slug>`. */
 export function pathOf(family: Family, slug: string): string {
   return `${family.folder}/${slug}`
 }
 
-/** Of two repositories with one artifact id, whether the first is the original: its folder has the name it was made with. */
+/** For two repositories with one artifact id: whether the first is the original. The folder of the original has the name that it was made with. */
 export function isOriginal(view: ArtifactView, rival: ArtifactView): boolean {
   const [mine, theirs] = [view.record.slug === view.slug, rival.record.slug === rival.slug]
   return mine === theirs ? view.slug < rival.slug : mine
@@ -227,12 +227,12 @@ export function entriesByCreation(a: IndexEntry, b: IndexEntry): number {
   return a.createdAt < b.createdAt ? -1 : a.createdAt > b.createdAt ? 1 : a.id < b.id ? -1 : 1
 }
 
-/** What is longer is made from the repository at the next start: it would be read at one go. */
+/** A longer text is not saved: it would be read without a pause. The next start reads the repository. */
 const MAX_SAVED_LENGTH = 64 * 1024
 
 /**
- * The view as text, for the next process to begin with: lines of what the index has of every artifact, a line with its record, and JSON
- * with all else that the view is made of. Undefined where the repository was written to just now, or by somebody else meanwhile, or where it would be long.
+ * The view as text, for the next process: lines with the facts that the index has of every artifact, a line with the record, and JSON with the
+ * other parts. Undefined if the repository has just changed, was changed by somebody else, or if the text would be too long.
  */
 export function saveView(view: ArtifactView): string | undefined {
   const { id, record, repository, source, metaCommit, tags, variants } = view
@@ -262,10 +262,7 @@ export function saveView(view: ArtifactView): string | undefined {
   return text.length > MAX_SAVED_LENGTH ? undefined : `${sumOf(view.slug, text)}\n${text}`
 }
 
-/**
- * What is known of the artifact without its view; undefined where the text is not as it was saved. `open` answers the repository, with what was
- * seen of its refs.
- */
+/** The facts about an artifact from its saved text; undefined if the text was changed. `open` opens the repository with its saved refs. */
 export function savedArtifact(
   revisions: RevisionCache,
   slug: string,
@@ -291,17 +288,17 @@ export function savedArtifact(
   }
 }
 
-/** Another one where a bit has flipped. */
+/** A flipped bit changes the checksum. */
 function sumOf(slug: string, text: string): string {
   return crc32(`${slug} ${text}`).toString(16)
 }
 
 const LINES_BEFORE_JSON = 6
 
-/** How the JSON of an unrecorded view ends: a start looks for those of very many, and does not parse each one for that. */
+/** The end of the JSON of an unrecorded view: a start looks for it in very many texts, without parsing them. */
 const UNRECORDED = '"unrecorded":true}'
 
-/** Slugs and dates by turns; neither holds a space. */
+/** Slugs and dates alternate; neither contains a space. */
 function datedIn(text: string): DatedSlug[] {
   const words = text === '' ? [] : text.split(' ')
   return words.flatMap((word, at): DatedSlug[] => (at % 2 === 0 ? [[word, words[at + 1] ?? '']] : []))
@@ -316,7 +313,7 @@ interface SavedTexts extends Pick<RestoredArtifact, 'stamps'> {
   readonly tags: string
 }
 
-/** Throws if the text is none of `saveView`. */
+/** Throws if the text was not made by `saveView`. */
 function restoreView(saved: SavedTexts, open: (refs: SavedRefs) => Repository): ArtifactView {
   const { revisions, slug, stamps } = saved
   const artifact = artifactRecord.parse(parseJson(saved.record))
@@ -360,11 +357,11 @@ const savedParts = z.object({
   variants: records,
   /** By id of the revision. */
   archived: z.array(z.tuple([z.string(), archivedRecord])),
-  /** Of branches that git brought, which have no record in the repository. */
+  /** Branches from git, which have no record in the repository. */
   pushed: records,
   /** Peeled. */
   tags: oids,
-  /** As they are recorded; null where none are. */
+  /** In the form of records; null if there are none. */
   tagDates: oids.nullable(),
   unrecorded: z.boolean(),
 })

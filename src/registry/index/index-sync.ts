@@ -19,12 +19,12 @@ import { claimedName } from './slug-table.ts'
 
 const REPOSITORIES_BETWEEN_YIELDS = 100
 
-/** How many times as long as it works a sweep rests that nobody waits for. */
+/** A background sweep rests this many times as long as it works. */
 const REST_FACTOR = 9
 
 /**
- * An index that keeps its tables current: it looks at repositories, one by one or family by family, hears what other processes wrote, and is
- * told what this one wrote. What it finds by id or slug is checked against the disk first.
+ * Keeps the tables of an index current: it looks at repositories, one by one or family by family, reads what other processes announced, and is
+ * told of own writes. An artifact found by id or slug is checked on the disk before it is used.
  */
 export class IndexSync {
   readonly tables: IndexTables
@@ -33,10 +33,10 @@ export class IndexSync {
   readonly #revisions: (family: Family) => RevisionCache
   readonly #changes: ChangeFeed
   #hearing: Promise<void> | undefined
-  /** What follows in other artifacts from a write to an environment. */
+  /** Updates other artifacts after a write to an environment. */
   #follow: (environment: ArtifactView) => Promise<void> = async () => undefined
 
-  /** `revisions` answers the decoded revisions of a family, for views to carry. */
+  /** `revisions` answers the decoded revisions of a family, which views carry. */
   constructor(
     store: ProjectStore,
     families: readonly Family[],
@@ -52,12 +52,12 @@ export class IndexSync {
     this.#changes = new ChangeFeed(store.fs, store.folder, writer)
   }
 
-  /** Takes in what a process of before saw of the artifacts of a family. */
+  /** Takes in the artifacts of a family that an earlier process saved. */
   protected restoreFamily(
     family: Family,
     rows: Iterable<{ readonly slug: string; readonly saved: string }>,
   ): void {
-    // What others wrote until now shows in the repositories, which nobody has looked at yet.
+    // Earlier writes of other processes are in the repositories, which are looked at later.
     this.#changes.poll()
     for (const { slug, saved } of rows) {
       const artifact = this.#savedArtifact(family, slug, saved)
@@ -65,7 +65,7 @@ export class IndexSync {
     }
   }
 
-  /** Takes in that the index file has a view, as this text. */
+  /** Notes that the index file has a view, as this text. */
   saved(view: ArtifactView, text: string): void {
     const { family, slug } = view
     const artifact = this.#savedArtifact(family, slug, text)
@@ -83,24 +83,24 @@ export class IndexSync {
     for (const family of this.families) await this.tables.listOf(family).begun()
   }
 
-  /** Takes in what other processes wrote; also waits for what is being taken in already. Undefined where there is nothing to wait for. */
+  /** Takes in the writes of other processes, and waits for those that are being taken in already. Undefined if there is nothing to wait for. */
   protected poll(): Promise<void> | undefined {
     return this.#hear(this.#changes.poll())
   }
 
-  /** The same, whatever requests of this turn heard already. */
+  /** The same, even if another request of this turn has done it. */
   protected pollAfresh(): Promise<void> | undefined {
     return this.#hear(this.#changes.pollAfresh())
   }
 
-  /** Takes in what others wrote, for somebody who asks for nothing: of other servers at once, of plain git as for a list. */
+  /** Takes in the writes of others in the background: of other servers at once, of plain git as often as for a list. */
   async heed(): Promise<void> {
     await this.pollAfresh()
     if (this.store.filling) return
     for (const family of this.families) await this.tables.listOf(family).fresh(STALE)
   }
 
-  /** While not all repositories are here: has those here that have a name, and looks at them. False where all are. */
+  /** While the database is still being copied into the folder: gets the named repositories, and looks at them. False if all are here. */
   protected async bring(name: string): Promise<boolean> {
     const { filling } = this.store
     for (const { folder, slug } of (await filling?.bring(name)) ?? []) {
@@ -110,12 +110,12 @@ export class IndexSync {
     return filling !== undefined
   }
 
-  /** Looks at every repository once, or at those of one family; calls that come while it runs share the next round. */
+  /** Looks at every repository once, or at those of one family. Calls during a sweep share the next one. */
   async sweep(family?: Family): Promise<void> {
     for (const it of family ? [family] : this.families) await this.tables.listOf(it).fresh(0)
   }
 
-  /** The artifact whose id ends in the same digits as `id`, as it is on disk now. */
+  /** The artifact whose id ends in the same digits as `id`, as it is on the disk now. */
   async findByDigits(id: string): Promise<ArtifactView | undefined> {
     await this.poll()
     const digits = repositoryDigits(id)
@@ -132,7 +132,10 @@ export class IndexSync {
     return this.tables.withDigits(digits)
   }
 
-  /** The same, looked at once more: what named a revision of it, such as an environment, may be younger than what this turn saw. */
+  /**
+   * The same with a new look, because the reference to its revision, from an environment for example, may be newer than the last look of this
+   * turn.
+   */
   async findAfresh(id: string): Promise<ArtifactView | undefined> {
     const entry = this.tables.withDigits(repositoryDigits(id))
     if (entry) await this.look(entry.family, entry.slug)
@@ -142,7 +145,7 @@ export class IndexSync {
   async findBySlug(family: Family, slug: string): Promise<ArtifactView | undefined> {
     const path = pathOf(family, slug)
     const known = this.tables.at(path)
-    // A folder of another name is listed, and found by no slug.
+    // A folder with an invalid name is listed, but not found by a slug.
     const isSlug = known?.isSlug ?? slugProblem(slug) === undefined
     if (known) known.isSlug = isSlug
     if (!isSlug) return undefined
@@ -156,21 +159,21 @@ export class IndexSync {
     return view
   }
 
-  /** At the path of an artifact, `<family>/<slug>`, its view as last looked at. */
+  /** The last view of the artifact at a path, `<family>/<slug>`. */
   viewAt(path: string): ArtifactView | undefined {
     return this.tables.at(path)?.view
   }
 
-  /** Takes in what this process just wrote to a repository, which it may have `made`, and tells the other processes. */
+  /** Takes in an own write to a repository, which may have been `made` by it, and tells the other processes. */
   async takeInOwn(family: Family, slug: string, made?: Repository): Promise<ArtifactView> {
     const path = pathOf(family, slug)
     this.#changes.publish(path)
     const before = this.tables.at(path)?.seen
-    // Else somebody took it in; or it was written by another object, whose view was let go of meanwhile.
+    // Otherwise it was taken in already, or another object wrote it, whose view was dropped meanwhile.
     if (before && before.repository.refs.latest !== before.source.refs) {
       const { repository, revisions } = before
       let now = before
-      // The disk need not be looked at again.
+      // There is no need to look at the disk again.
       for (let refs = repository.refs.latest; refs !== now.source.refs; refs = repository.refs.latest)
         now = await viewArtifact(revisions, slug, repository, refs, now)
       if (this.tables.at(path)?.view.source.refs !== now.source.refs) this.tables.apply(now)
@@ -180,36 +183,36 @@ export class IndexSync {
     return view
   }
 
-  /** The same, and does what follows in other artifacts. */
+  /** The same, and updates other artifacts. */
   async written(family: Family, slug: string, made?: Repository): Promise<ArtifactView> {
     const view = await this.takeInOwn(family, slug, made)
     if (family.pins) await this.#follow(view)
     return view
   }
 
-  /** Has `follow` do what follows in other artifacts from each write to an environment, before that is answered. */
+  /** Sets the update of other artifacts after each write to an environment; the write is answered after it. */
   onEnvironmentWritten(follow: (environment: ArtifactView) => Promise<void>): void {
     this.#follow = follow
   }
 
-  /** Takes in that this process just moved a repository away, and tells the other processes. */
+  /** Takes in that this process has moved a repository away, and tells the other processes. */
   async removed(family: Family, slug: string): Promise<void> {
     this.#changes.publish(pathOf(family, slug))
     await this.look(family, slug)
   }
 
-  /** The entry's view as of now; undefined if the repository is gone or no longer served. */
+  /** The current view of the entry; undefined if the repository is gone or not served any more. */
   protected async current(entry: IndexEntry): Promise<ArtifactView | undefined> {
     if (!entry.restored && isAsViewed(entry.view)) return entry.view
     await this.look(entry.family, entry.slug)
     return this.tables.at(entry.path)?.view
   }
 
-  /** Takes in a repository as it is now, whatever that is: new, moved, gone, damaged. */
+  /** Looks at a repository and takes in its state, whatever it is: new, changed, gone, damaged. */
   async look(family: Family, slug: string, made?: Repository): Promise<void> {
     const path = pathOf(family, slug)
     const known = this.tables.at(path)
-    // What was seen before is worth nothing once anything has changed: it is looked at like one that is new.
+    // After a change the saved facts are useless, so it is looked at like a new repository.
     const entry = known?.restored && !this.#isStill(known, known.restored) ? undefined : known
     try {
       const repository = entry?.view.repository ?? made ?? this.store.repository(family.folder, slug)
@@ -217,7 +220,7 @@ export class IndexSync {
       if (!entry && !made) await assertServable(this.store.fs, repository.path)
       const revisions = this.#revisions(family)
       let view = await viewArtifact(revisions, slug, repository, repository.refs.shared(), entry?.view, known)
-      // Something moved while the view was made: an older view must never replace a newer one.
+      // It changed while the view was made. An older view must never replace a newer one.
       for (let refs = repository.refs.shared(); refs !== view.source.refs; refs = repository.refs.shared()) {
         view = await viewArtifact(revisions, slug, repository, refs, view)
       }
@@ -236,14 +239,14 @@ export class IndexSync {
     if (entry) this.tables.drop(entry)
     if (!this.store.exists(family.folder, slug)) return
     const last = entry?.view ?? damaged.get(repository)?.last
-    // What no server ever made or wrote to waits to be adopted, and holds nothing that has an id.
+    // A repository that no server has made or written to waits to be adopted, and contains nothing with an id.
     const there = this.store.repository(family.folder, slug)
     if (last || isArtifact(there)) damaged.add({ repository, family, last, reason })
     else damaged.setAside({ repository, reason: reason.message })
   }
 
   async #sweepOnce(family: Family, isUrgent: () => boolean): Promise<void> {
-    // Nobody who needs all of them gets what is a part.
+    // A caller that needs all variants must not get a part of them.
     await this.store.filling?.whole
     const slugs = this.store.slugs(family.folder)
     let looked = 0
@@ -258,7 +261,7 @@ export class IndexSync {
     this.#forgetOthers(family, new Set(slugs))
   }
 
-  /** Whether nothing moved since the last look: most repositories of a sweep are not worth waiting for. */
+  /** Whether nothing changed since the last look. Most repositories of a sweep need no yielding. */
   #isAsSeen(family: Family, slug: string): boolean {
     const entry = this.tables.at(pathOf(family, slug))
     if (entry?.restored) return this.#isStill(entry, entry.restored)
@@ -266,11 +269,11 @@ export class IndexSync {
       const view = entry?.seen
       return view !== undefined && view.repository.refs.snapshot() === view.source.refs
     } catch {
-      return false // the look says what is wrong
+      return false // The next look reports the error.
     }
   }
 
-  /** What this process has looked at is judged by its refs from then on, as what it has a view of is. */
+  /** A repository that this process has looked at is compared by its refs, as one with a view. */
   #isStill(entry: IndexEntry, { stamps }: RestoredArtifact): boolean {
     const { slug, family, wasLookedAt } = entry
     try {
@@ -279,7 +282,7 @@ export class IndexSync {
       if (isStill) entry.wasLookedAt = true
       return isStill
     } catch {
-      return false // the look says what is wrong
+      return false // The next look reports the error.
     }
   }
 
@@ -287,7 +290,7 @@ export class IndexSync {
     const { tables } = this
     for (const entry of tables.entries()) {
       const wasSeen = entry.family !== family || seen.has(entry.slug)
-      // Not seen and there all the same: made while this sweep was under way.
+      // Not listed and yet there: it was made during this sweep.
       if (!wasSeen && !this.store.exists(family.folder, entry.slug)) tables.drop(entry)
     }
     for (const path of tables.damaged.paths()) {
@@ -308,7 +311,7 @@ export class IndexSync {
   }
 
   async #takeIn(news: ReadonlySet<string> | 'everything'): Promise<void> {
-    // Before all are here nobody goes over them, and what is named is looked at then.
+    // Before all are here nobody lists them, and those that are named are looked at then.
     if (news === 'everything') return this.store.filling ? undefined : this.sweep()
     for (const path of news) {
       const family = this.families.find((it) => path.startsWith(`${it.folder}/`))
@@ -317,7 +320,7 @@ export class IndexSync {
   }
 }
 
-/** Whether it is of the registry's making, whatever of it cannot be read; where nothing can be told, it is. */
+/** Whether the registry made it, even if it cannot be read. If that is unknown, the answer is yes. */
 function isArtifact(repository: Repository): boolean {
   try {
     if (repository.wasWritten()) return true
@@ -331,11 +334,11 @@ function isArtifact(repository: Repository): boolean {
   }
 }
 
-/** Whether the requests of this turn see the artifact as it was last viewed. */
+/** Whether requests of this turn can use the last view of the artifact. */
 export function isAsViewed({ repository, source }: ArtifactView): boolean {
   try {
     return repository.refs.shared() === source.refs
   } catch {
-    return false // the look says what is wrong
+    return false // The next look reports the error.
   }
 }

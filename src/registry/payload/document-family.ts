@@ -32,41 +32,41 @@ import {
 } from './tree-files.ts'
 
 /**
- * A family whose payload is one JSON document in a few files at the root of the commit's tree. Everything here is pure: no
- * disk, no clock, no request.
+ * The definition of a family whose payload is one JSON document, stored in a few files at the root of a commit's tree. All of its functions are
+ * pure: no disk, no clock, no request.
  */
 export interface DocumentDefinition extends Pick<
   Family,
   'name' | 'folder' | 'roles' | 'flagNames' | 'aliases' | 'mayEmbed' | 'guardFlag' | 'ownsFile'
 > {
-  /** The file that holds the members of `data`, as sentences about a push name it. */
+  /** The file with the members of `data`; sentences about a push name it. */
   readonly file: string
-  /** Its family bounds how many keys it has; of any other a commit brings `maxDocumentBytes` at most. */
+  /** Whether the number of its keys is limited by the family. All other documents are limited to `maxDocumentBytes`. */
   readonly boundedBy?: 'keys'
   /**
-   * Writes what of the data lies in folders, onto the root of the parent's tree; other files may lie there, too. What came from another
-   * revision is named as in its root. Answers what is left for `encode`, and the entries of all folders that satisfy `ownsFile`.
+   * Writes the parts of the data that have files in folders, onto the root of the parent's tree; other files may be there, too. Files of another
+   * revision keep their names. Answers the rest of the data for `encode`, and the entries of all folders that satisfy `ownsFile`.
    */
   setApart?(target: ObjectReader & ObjectSink, data: JsonObject, from: ApartFrom): Promise<SetApart>
-  /** The files that hold a payload, in the root, texts first: JSON is laid out in the room that they leave. Their paths all satisfy `ownsFile`. */
+  /** The files of a payload in the root, texts first: their size decides how the JSON is laid out. All paths satisfy `ownsFile`. */
   encode(data: JsonObject): readonly PayloadFile[]
   /**
-   * The payload in a tree, undefined if the tree holds none. Calls `read` only with paths that satisfy `ownsFile`, or lie in a folder that
-   * does; it answers undefined where there is no file. Refuses with `damaged_repository` what is there and cannot be read, and JSON of more than `maxValues` values.
+   * The payload in a tree; undefined if there is none. Calls `read` only with paths that satisfy `ownsFile`, or are in a folder that does; `read`
+   * answers undefined if there is no file. Refuses unreadable files with `damaged_repository`, and JSON of more than `maxValues` values.
    */
   decode(read: FileReader, maxValues?: number): Promise<JsonObject | undefined>
-  /** Of the bytes of `file`: the other files that `decode` reads, and how many times each stands in the document. */
+  /** From the bytes of `file`: the other files that `decode` reads, and how often each is in the document. */
   filesBeside?(main: Buffer): ReadonlyMap<string, number>
-  /** The files in the root that `decode` reads of this document; without this it is `file` alone. */
+  /** The files in the root that `decode` reads for this document; only `file` if this is missing. */
   rootFiles?(data: JsonObject | undefined): readonly string[]
-  /** Has documents that are too large for the server's own thread worked on in another; without it there are none. */
+  /** Moves work on large documents to another thread; without it there are no large documents. */
   readonly thread?: DocumentThread
-  /** What who pushes a file should know of it, though it is taken as it is. */
+  /** Warnings for the sender of a pushed file, which is accepted all the same. */
   fileWarnings?(path: string, bytes: Buffer): readonly Warning[]
   accept(data: Json, context: PayloadContext): AcceptedDocument | Promise<AcceptedDocument>
   applyDelta(base: JsonObject | undefined, delta: Json, context: PayloadContext): AcceptedDocument
   flags(data: JsonObject | undefined): Readonly<Record<string, boolean>>
-  /** How two revisions' documents are merged, beyond by key. */
+  /** How documents of two revisions are merged, beyond merging by key. */
   readonly mergeRules?: MergeRules
   pins?(data: JsonObject): readonly Pin[]
   texts?(data: JsonObject): readonly PlacedText[]
@@ -76,24 +76,24 @@ export interface DocumentDefinition extends Pick<
   ): JsonObject
 }
 
-/** Reads a file of a payload. It is the text at these JSON Pointers of the document; without any it stands in the document once. */
+/** Reads a file of a payload. Its text is at these JSON Pointers of the document; without pointers it is there once. */
 export type FileReader = (path: string, pointers?: readonly string[]) => Promise<Buffer | undefined>
 
 /** What names are taken from. */
 export interface ApartFrom {
-  /** The entries of the root that is written onto. */
+  /** The entries of the root onto which the payload is written. */
   readonly before: readonly TreeEntry[]
   readonly parent: NamedAfterDocument | undefined
   readonly other: NamedAfterDocument | undefined
-  /** A document that unfolds to more is not compared. */
+  /** A document that becomes larger than this is not compared. */
   readonly maxBytes: number
 }
 
-/** A revision that files are named after. */
+/** A revision after whose files new files are named. */
 export interface NamedAfterDocument {
   /** Of its root. */
   readonly entries: readonly TreeEntry[]
-  /** Its document, and its texts' files by JSON Pointer, where they need not be read. */
+  /** Its document, and the files of its texts by JSON Pointer, if they are known without reading. */
   readonly known?: KnownDocument | undefined
 }
 
@@ -102,31 +102,31 @@ export interface KnownDocument {
   readonly files: ReadonlyMap<string, string>
 }
 
-/** Data of which something lies in folders. */
+/** Data of which some parts are in folders. */
 export interface SetApart {
   /** What is left of it. */
   readonly data: JsonObject
-  /** Of the root: the folders, with all that lies in them. */
+  /** The folders of the root, with all their contents. */
   readonly entries: readonly TreeEntry[]
-  /** By JSON Pointer of what was set apart, its path. */
+  /** The path of each separate part, by its JSON Pointer. */
   readonly files: ReadonlyMap<string, string>
   /** Bytes of these files. */
   readonly size: number
 }
 
-/** One file of a payload: `path` relative to the root of the commit's tree; it holds a text, or an object as JSON. */
+/** One file of a payload: `path` is relative to the root of the commit's tree. It contains a text, or an object as JSON. */
 export interface PayloadFile {
   readonly path: string
   readonly content: Buffer | JsonObject
 }
 
-/** A document that may be stored, and what its sender should know about it. */
+/** A document that may be stored, and the warnings for its sender. */
 export interface AcceptedDocument {
   readonly data: JsonObject
   readonly warnings: readonly Warning[]
 }
 
-/** Makes a family of its definition. */
+/** Makes a family from its definition. */
 export function documentFamily(definition: DocumentDefinition): Family {
   const { name, folder, roles, flagNames, aliases, mayEmbed = false, guardFlag, ownsFile } = definition
   const { encode, flags, pins, texts } = definition
@@ -169,7 +169,7 @@ export function documentFamily(definition: DocumentDefinition): Family {
       const [now, earlier] = [new FolderTree(source, entries), new FolderTree(source, before)]
       const onFile = async (path: string, bytes: Buffer): Promise<void> => {
         const found = definition.fileWarnings?.(path, bytes) ?? []
-        // It was told of when it came.
+        // The sender was warned when the revision was stored.
         if (found.length === 0 || (await now.at(path))?.oid === (await earlier.at(path))?.oid) return
         for (const warning of found) warnings.push(warning)
       }
@@ -229,7 +229,7 @@ export function documentFamily(definition: DocumentDefinition): Family {
         const paths = new Set([...inRoot, ...(files?.values() ?? [])])
         return (path: string) => paths.has(path)
       })
-      // What a side has was accepted, and nobody asks for more of merge bases, or of what is not to be stored.
+      // Both sides of a merge were accepted before, and nobody reads the warnings of merge bases.
       const isKnown = data === undefined || data === documents.target || data === documents.source
       if (isKnown || merging.isOfBases || merging.hasConflicts)
         return { payload: data as JsonObject | undefined, warnings: [], isPayload }
@@ -239,26 +239,26 @@ export function documentFamily(definition: DocumentDefinition): Family {
   }
 }
 
-/** The document that a payload of such a family is. Refuses one that is too large for the server's own thread (`document_too_large`). */
+/** The document of a payload of such a family. Refuses one that is too large for the server's own thread (`document_too_large`). */
 export function documentOf(payload: Payload): JsonObject {
   if (payload instanceof LargeDocument) throw payload.refusal()
-  return payload as JsonObject // a document family makes no other payloads, and the engine hands it only its own
+  return payload as JsonObject // A document family makes no other payloads, and the engine passes only its own.
 }
 
-/** Memory that decoded JSON takes, about, for each byte of its text. */
+/** Approximate bytes of memory of decoded JSON for each byte of its text. */
 const MEMORY_PER_BYTE = 3
 
 /** How a document is read from its files. */
 interface Reading extends Pick<ReadContext, 'address' | 'signal'> {
   readonly limits: DocumentLimits
   readonly maxValues?: number
-  /** What lies in folders is left empty. */
+  /** The parts in folders are left empty. */
   readonly isOutline?: boolean
   /** Told of each file. */
   readonly onFile?: (path: string, bytes: Buffer) => Promise<void>
 }
 
-/** A document that was read, and the files of its texts by JSON Pointer where it has any in files. */
+/** A document that was read, and the files of its texts by JSON Pointer, if it has any. */
 interface ReadDocument {
   readonly data: Payload | undefined
   readonly size: number
@@ -266,8 +266,8 @@ interface ReadDocument {
 }
 
 /**
- * The document in a tree, and the bytes that it unfolds to, each text as often as it stands in it: they are counted before it is built. One
- * that is larger than what a commit may bring is opened in a thread; refuses one of more than `limits.maxBytes`.
+ * The document in a tree, and its size with every text counted as often as it occurs: the size is computed before the document is built. A
+ * document that is larger than a commit may bring is opened in a thread. Refuses one of more than `limits.maxBytes`.
  */
 async function readDocument(
   definition: DocumentDefinition,
@@ -283,7 +283,7 @@ async function readDocument(
   let size = 0
   const read: FileReader = async (path, pointers = []) => {
     const bytes = isOutline && path.includes('/') ? Buffer.alloc(0) : await tree.read(path)
-    // A file may be asked for twice.
+    // A file may be read twice.
     size -= unfolded.get(path) ?? 0
     unfolded.set(path, (bytes?.length ?? 0) * Math.max(1, pointers.length))
     for (const pointer of pointers) files?.set(pointer, path)
@@ -298,14 +298,14 @@ async function readDocument(
     if (!(error instanceof TooLarge)) throw error
     if (!thread || most >= limits.maxBytes) throw tooLargeToRead(most, address)
     const data = await LargeDocument.open({ thread, file, entries, limits, address }, source, signal)
-    // It is held for the names of its files.
+    // It is kept for the names of its files.
     return { data, size: BYTES_PER_NAME * data.files.size, files: undefined }
   }
 }
 
 const BYTES_PER_NAME = 100
 
-/** A document that is being read is larger than what is read here. */
+/** The document is larger than this thread reads. */
 class TooLarge extends Error {
   override readonly name = 'TooLarge'
 }
@@ -314,7 +314,7 @@ function namedAfter({ entries, payload, files }: Partial<NamedAfter> = {}): Name
   return entries && { entries, known: payload && files && { data: documentOf(payload), files } }
 }
 
-/** Most bytes of what a commit brings. */
+/** The maximum size of a document in a commit, in bytes. */
 function mostBytes(
   { boundedBy }: DocumentDefinition,
   { maxBytes, maxDocumentBytes }: DocumentLimits,
@@ -322,13 +322,13 @@ function mostBytes(
   return boundedBy === 'keys' ? maxBytes : Math.min(maxBytes, maxDocumentBytes)
 }
 
-/** The text of data without white space between its values; refuses what is larger than what a commit may bring. */
+/** The text of data without white space between its values. Refuses data that is larger than a commit may bring. */
 async function textWithin(
   { name, boundedBy }: DocumentDefinition,
   data: Json,
   maxBytes: number,
 ): Promise<string | Buffer> {
-  // What is bounded by its keys may be many times as large as a document.
+  // A document that is limited by its keys may be many times larger than others.
   const text = boundedBy === 'keys' ? await printHeavy(data, { maxBytes }) : jsonWithin(data, maxBytes)
   if (text !== undefined) return text
   throw tooLarge(`The ${name}'s data has more than ${maxBytes} bytes`, maxBytes)
@@ -343,7 +343,7 @@ function tooLarge(what: string, most: number): Refusal {
   )
 }
 
-/** Throws an Error that names the file if `work` refuses the document: a commit over REST could not have brought it. */
+/** Throws an Error that names the file if `work` refuses the document, which no commit over REST could have brought. */
 async function asErrorOf({ file }: DocumentDefinition, work: () => unknown): Promise<void> {
   try {
     await work()
@@ -353,7 +353,7 @@ async function asErrorOf({ file }: DocumentDefinition, work: () => unknown): Pro
   }
 }
 
-/** What is not about what the file holds. */
+/** An error that is not about the file's content. */
 const NOT_OF_THE_FILE: ReadonlySet<RefusalCode> = new Set(['damaged_repository', 'overloaded'])
 
 const REMEDY = 'Put it right in that commit (git commit --amend, or git rebase -i for an older one)'

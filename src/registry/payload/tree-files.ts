@@ -3,19 +3,19 @@ import { type GitObject, type Oid, type TreeEntry, encodeTree, parseTree } from 
 import { type Json, membersAt, stringifyJson } from '../../base/json.ts'
 import type { DocumentLimits } from './document-limits.ts'
 
-/** Where objects are read from: a repository, or a transaction on one. */
+/** A source of objects: a repository, or a transaction on one. */
 export interface ObjectReader {
   read(oid: Oid): Promise<GitObject | undefined>
-  /** The folder of the repository, where it is one. */
+  /** The folder of the repository, if it is one. */
   readonly gitdir?: string | undefined
 }
 
-/** The entries of a tree; refuses what is missing or no tree. */
+/** The entries of a tree. Refuses a missing object, or one that is no tree. */
 export async function readTree(source: ObjectReader, oid: Oid): Promise<readonly TreeEntry[]> {
   return parseTree(await readBytes(source, oid, 'tree'))
 }
 
-/** The bytes of an object of the given kind; refuses what is missing or of another kind. */
+/** The bytes of an object of the given kind. Refuses a missing object, or one of another kind. */
 export async function readBytes(source: ObjectReader, oid: Oid, kind: GitObject['kind']): Promise<Buffer> {
   const object = await source.read(oid)
   if (object?.kind === kind) return object.bytes
@@ -23,7 +23,7 @@ export async function readBytes(source: ObjectReader, oid: Oid, kind: GitObject[
   throw new Refusal('damaged_repository', `The ${kind} ${oid} ${found}. Restore the repository from a clone.`)
 }
 
-/** Where new objects go: a transaction. */
+/** A target for new objects: a transaction. */
 export interface ObjectSink {
   write(kind: GitObject['kind'], bytes: Buffer): Oid
 }
@@ -38,15 +38,15 @@ export function writeTree(sink: ObjectSink, entries: readonly TreeEntry[]): Oid 
   return sink.write('tree', encodeTree(entries))
 }
 
-/** The entries with those of the same names replaced, or added. */
+/** The entries, with those of `changes` added or in place of entries with the same name. */
 export function replaceEntries(entries: readonly TreeEntry[], changes: readonly TreeEntry[]): TreeEntry[] {
   const changed = new Set(changes.map((entry) => entry.name))
   return [...entries.filter((entry) => !changed.has(entry.name)), ...changes]
 }
 
 /**
- * The bytes of a file that holds a value as people read it (interface 15.5): two-space JSON, keys in their order, a newline. A text that would
- * be longer than `maxBytes` is written on one line. (Then it may be longer all the same.)
+ * The bytes of a JSON file for people (interface 15.5): two-space indentation, keys in their order, a newline. If that would be longer than
+ * `maxBytes`, it is written on one line, which may be longer, too.
  */
 export function jsonFileBytes(value: object, { maxBytes }: Pick<DocumentLimits, 'maxBytes'>): Buffer {
   return Buffer.from(`${jsonWithin(value, maxBytes - 1, 2) ?? stringifyJson(value)}\n`)
@@ -63,17 +63,17 @@ export function writeJsonFile(
 }
 
 /**
- * The JSON text of a value; undefined where it takes more bytes than this. A text that is far longer is not made: indentation makes a deep
+ * The JSON text of a value; undefined if it is longer than `maxBytes`. It does not make a text that is far longer: indentation can make a deep
  * value a hundred times as long.
  */
 export function jsonWithin(value: unknown, maxBytes: number, indent?: 2): string | undefined {
-  // What is undefined, and has no text, is counted like null.
+  // A value without a JSON text is counted like null.
   if (roomBeside(value as Json, maxBytes, 0, indent ?? 0) < 0) return undefined
   const text = stringifyJson(value, indent)
   return Buffer.byteLength(text) <= maxBytes ? text : undefined
 }
 
-/** The room that the text of a value leaves at most; negative if it is too long. Looks no further than that takes. */
+/** At most this many bytes are left beside the text of a value; negative if it is too long. It stops as soon as that is known. */
 function roomBeside(value: Json, room: number, margin: number, indent: number): number {
   if (typeof value === 'string') return room - value.length
   if (typeof value !== 'object') return room - 1
@@ -89,10 +89,7 @@ function roomBeside(value: Json, room: number, margin: number, indent: number): 
 
 const FOLDER = '40000'
 
-/**
- * What an entry is called in the paths below: its name; of one that is not UTF-8, which `name` only approximates, its bytes as Latin-1 behind a
- * NUL, which no name has.
- */
+/** The form of an entry's name in the paths below. A name that is not UTF-8 becomes a NUL, which no name contains, and its bytes as Latin-1. */
 export function pathPart({ name, rawName }: TreeEntry): string {
   return rawName ? `\0${rawName.toString('latin1')}` : name
 }
@@ -103,16 +100,16 @@ function named(part: string): Pick<TreeEntry, 'name' | 'rawName'> {
   return { name: rawName.toString('utf8'), rawName }
 }
 
-/** The last slash of a path takes it apart: the folder, '' for the root, and the name in it. */
+/** Splits a path at its last slash: the folder ('' for the root), and the name in it. */
 function parted(path: string): [folder: string, name: string] {
   const slash = path.lastIndexOf('/')
   return slash < 0 ? ['', path] : [path.slice(0, slash), path.slice(slash + 1)]
 }
 
-/** Looks up what is in a tree; a folder is read when a path leads into it. */
+/** Looks up entries of a tree by path; a folder is read when a path leads into it. */
 export class FolderTree {
   readonly #source: ObjectReader
-  /** By path: the entries of folders that were read, by `pathPart`. */
+  /** The entries of the folders that were read, by path and then by `pathPart`. */
   readonly #folders = new Map<string, ReadonlyMap<string, TreeEntry>>()
 
   constructor(source: ObjectReader, entries: readonly TreeEntry[]) {
@@ -120,13 +117,13 @@ export class FolderTree {
     this.#folders.set('', byPart(entries))
   }
 
-  /** The file, folder or link at a path; undefined if there is nothing. */
+  /** The file, folder or link at a path; undefined if there is none. */
   async at(path: string): Promise<TreeEntry | undefined> {
     const [folder, name] = parted(path)
     return (await this.#folder(folder))?.get(name)
   }
 
-  /** The bytes of the file at a path; undefined if there is nothing, or a folder or a link. */
+  /** The bytes of the file at a path; undefined if there is none, or it is a folder or a link. */
   async read(path: string): Promise<Buffer | undefined> {
     const entry = await this.at(path)
     if (entry?.mode !== '100644' && entry?.mode !== '100755') return undefined
@@ -134,8 +131,8 @@ export class FolderTree {
   }
 
   /**
-   * Whether a file may be put there once the files `gone` are taken away: its name is free, also compared without case, and nothing but folders is
-   * on the way.
+   * Whether a file may be made at this path after the files `gone` are removed: its name is free, also without regard to case, and only folders
+   * are on the way.
    */
   async isFree(path: string, gone: Pick<ReadonlySet<string>, 'has'>): Promise<boolean> {
     const [folder, name] = parted(path)
@@ -161,12 +158,12 @@ function byPart(entries: readonly TreeEntry[]): Map<string, TreeEntry> {
   return new Map(entries.map((entry) => [pathPart(entry), entry]))
 }
 
-/** By path: what is put there; undefined takes away what is there. */
+/** The new file of each path; undefined removes a file. */
 export type FileChanges = ReadonlyMap<string, Pick<TreeEntry, 'mode' | 'oid'> | undefined>
 
 /**
- * The entries of a tree with these changes made. Writes the folders on the way of a change, but not the tree itself; a folder that becomes empty
- * is left out. A path where something is put must be free, or its own.
+ * The entries of a tree after these changes. Writes changed folders, but not the tree itself; an empty folder is left out. The path of a new file
+ * must be free, or the file's own.
  */
 export async function withFiles(
   objects: ObjectReader & ObjectSink,
@@ -185,7 +182,7 @@ export async function withFiles(
   }
   for (const [part, inside] of below) {
     const folder = now.get(part)
-    // Where a file is in the way there is nothing to take away.
+    // If a file has the name of the folder, there is nothing to remove below it.
     if (folder && folder.mode !== FOLDER) continue
     const left = await withFiles(objects, folder ? await readTree(objects, folder.oid) : [], inside)
     if (left.length === 0) now.delete(part)

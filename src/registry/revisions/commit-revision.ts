@@ -22,32 +22,31 @@ import type { CommitRequest, WrittenRevision } from './write-revision.ts'
 import { branchOf, writeRevision } from './write-revision.ts'
 
 export interface CommittedRevision {
-  /** The new revision, or the latest one where nothing was committed. */
+  /** The new revision, or the latest one if nothing was committed. */
   readonly revision: Revision
   /** Whether something was committed. */
   readonly changed: boolean
-  /** What became of rows that were sent and are none of the revision's; not known of an earlier attempt's. */
+  /** The counts of sent rows that are not in the revision; unknown for an earlier attempt. */
   readonly met?: MetRows | undefined
   readonly warnings: readonly Warning[]
-  /** The slugs of the environments in which the revision was not deployed before. */
+  /** The slugs of the environments where the revision was not deployed before. */
   readonly deployedTo: readonly string[]
 }
 
-/** Who is limited to folders sees a part of an environment, and a deployment writes to the whole of it. */
+/** A key that is limited to folders sees only a part of an environment. A deployment is written to the whole environment. */
 export function wholePlace(place: VariantLocation): VariantLocation {
   return place.artifact.whole ? { ...place, artifact: place.artifact.whole } : place
 }
 
-/** What a commit is deployed to in the same write. */
+/** The environments to which a commit is deployed in the same write. */
 export interface CommitDeployment extends Pick<DeployRequest, 'entity'> {
   /** Variants of environments, each once. */
   readonly to: readonly VariantLocation[]
 }
 
 /**
- * Commits a revision on a variant. Concurrent commits to one variant queue up and all succeed with consecutive versions,
- * unless they name a base (interface 4.16). The answer comes when the revision is on the disk. With `deployment` it is committed
- * and deployed, or neither.
+ * Commits a revision to a variant. Concurrent commits to one variant queue up, and all succeed with consecutive versions, unless they name a base
+ * (interface 4.16). It resolves when the revision is on the disk. With `deployment` the revision is committed and deployed, or neither.
  */
 export async function commitRevision(
   registry: Registry,
@@ -74,7 +73,7 @@ export async function commitRevision(
     : registry.store.claimingSlugs(() => commitTo(registry, place, input, accepted, context, deployment))
 }
 
-/** What an earlier attempt at this very commit came to, if there was one. */
+/** The result of an earlier attempt at this commit, if there was one. */
 async function earlierCommit(
   registry: Registry,
   place: VariantLocation,
@@ -87,7 +86,7 @@ async function earlierCommit(
   return deployment && deployedEarlier(registry, place, input, context, deployment)
 }
 
-/** What an earlier attempt committed. Nobody had deployed it before: it was new. */
+/** The commit of an earlier attempt. It was new, so nobody had deployed it before. */
 async function committedEarlier(
   registry: Registry,
   { variant }: VariantLocation,
@@ -102,7 +101,7 @@ async function committedEarlier(
   return { revision, changed: true, met, warnings: await warningsOf(registry, place, data), deployedTo }
 }
 
-/** What an earlier attempt came to that deployed the latest revision and had nothing to commit; undefined if there was none. */
+/** The result of an earlier attempt that had nothing to commit and only deployed the latest revision; undefined if there was none. */
 async function deployedEarlier(
   registry: Registry,
   { artifact: { family, slug }, variant }: VariantLocation,
@@ -140,7 +139,7 @@ async function commitTo(
     ? commitAndDeploy(registry, place, input, accepted, context, deployment)
     : artifact.repository.transact(async (transaction) => {
         const written = await writeRevision(registry, place, input, accepted, context, transaction)
-        // It is given up, so that nothing of what was built is stored with other writes.
+        // The transaction fails, so that none of its objects is stored with other writes.
         if (!written.changed) throw new NothingToCommit(written)
         return written
       })
@@ -162,13 +161,13 @@ class NothingToCommit extends Error {
   }
 }
 
-/** The latest revision, where there was nothing to commit. */
+/** The latest revision, if there was nothing to commit. */
 function writtenBefore(error: unknown): Written {
   if (error instanceof NothingToCommit) return error.written
   throw error
 }
 
-/** The revision and the environments' revisions that deploy it, in one write. */
+/** Commits the revision and the environments' revisions that deploy it, in one write. */
 async function commitAndDeploy(
   registry: Registry,
   place: VariantLocation,
@@ -190,7 +189,7 @@ async function commitAndDeploy(
     const revision = written.changed
       ? await revisionToBe(head, written.stored.oid)
       : await readRevisionAt(await locate(artifact, variant, written.stored.oid))
-    // Who sends it again finds the commit or, where there was none, the deployments.
+    // If the request is repeated, this finds the commit or, if there was none, the deployments.
     const ofDeployment = written.changed ? { actor } : { actor, attempt }
     const deployedTo: string[] = []
     for (const [index, environment] of environments.entries()) {
@@ -222,8 +221,8 @@ async function takeInDeployments(registry: Registry, { to }: CommitDeployment): 
 }
 
 /**
- * What the sender of a committed payload was told of it, worked out again. `sent` is the payload as it was sent; without it
- * (a delta) the stored one is looked at, which no longer shows what was left out of it.
+ * The warnings for the sender of a committed payload, computed again. `sent` is the payload as it was sent. Without it (a delta) the stored
+ * payload is used, which does not contain ignored parts any more.
  */
 export async function warningsOf(
   registry: Registry,

@@ -25,10 +25,9 @@ import type { RevisionLocation } from './revision.ts'
 import { findRevisionById, homeOf, isHeldBy, latestOf, versionOf } from './revision.ts'
 
 /**
- * The revision that references name, most specific first: revision, variant, artifact (interface 5.3; for those that name an
- * environment see retrieveRevision). Beside a slug or a version, the less specific references say where to look. Refuses with
- * `…_not_found`, or `incomplete_reference` when nothing is identified. A slug without an artifact beside it means its oldest claim
- * (decision 40).
+ * The revision that references name, most specific first: revision, variant, artifact (interface 5.3; see retrieveRevision for references to an
+ * environment). Less specific references tell where to look for a slug or a version. Refuses with `…_not_found`, or `incomplete_reference` if
+ * nothing is identified. A slug without an artifact means its oldest claim (decision 40).
  */
 export async function resolveReference(
   registry: Registry,
@@ -49,7 +48,7 @@ export async function resolveReference(
   )
 }
 
-/** The revision of a version of an artifact, which counts on its default variant; the latest unless one is said. */
+/** The revision of an artifact with this version, counted on the default variant; the latest one without a version. */
 export async function inDefaultVariant(
   registry: Registry,
   family: Family,
@@ -90,7 +89,7 @@ async function resolveRevisionReference(
   throw saidTrashed(refusal, trashed)
 }
 
-/** As what a revision slug that stands alone is looked for: one that was chosen, or a variant's and a number. */
+/** A revision slug alone may be a chosen slug, or the slug of a variant with a number. */
 function asRevision(slug: string): readonly WantedSlug[] {
   const base = versionIn(slug) === undefined ? undefined : numberedBase(slug)
   return base === undefined
@@ -101,7 +100,7 @@ function asRevision(slug: string): readonly WantedSlug[] {
       ]
 }
 
-/** As what the slug of `{slug, version}` is looked for. */
+/** The slug of `{slug, version}` may be that of an artifact, a variant or a revision. */
 function asSlugAndVersion(slug: string): readonly WantedSlug[] {
   return [
     ['variant', slug],
@@ -110,13 +109,13 @@ function asSlugAndVersion(slug: string): readonly WantedSlug[] {
   ]
 }
 
-/** The version that a revision slug ends in, if it reads as a variant's. */
+/** The version at the end of a revision slug, if it has the form of a variant's slug with a number. */
 function versionIn(slug: string): number | undefined {
   const [, number] = /^.+-([1-9][0-9]{0,8})$/.exec(slug) ?? []
   return number === undefined ? undefined : Number(number)
 }
 
-/** `{version}` alone counts on the variant, else on the default variant of the artifact, that stands beside it. */
+/** `{version}` alone counts on the variant beside it, else on the default variant of the artifact beside it. */
 async function versionInScope(
   registry: Registry,
   family: Family,
@@ -134,7 +133,7 @@ async function versionInScope(
   )
 }
 
-/** Where the less specific references say to look for a revision slug. */
+/** The artifact that the less specific references name, in which a revision slug is looked up. */
 async function scopeOf(
   registry: Registry,
   family: Family,
@@ -144,7 +143,7 @@ async function scopeOf(
   return artifact ? { artifact: await resolveArtifact(registry, family, artifact) } : {}
 }
 
-/** The place as reached through the variant that stands beside its reference; undefined if that does not hold it. */
+/** The place in the variant that stands beside the reference; undefined if that variant does not contain the revision. */
 async function within(
   place: RevisionLocation,
   variant: VariantView | undefined,
@@ -155,9 +154,9 @@ async function within(
 }
 
 /**
- * `{slug, version}` in an artifact: its variant of that slug, else its default variant if the slug is its own, else the revision that was
- * given the slug if its version agrees. The first that there is decides, so that what such a reference names does not move when another
- * thing grows.
+ * `{slug, version}` in an artifact: its variant with that slug, else its default variant if the slug is the artifact's own, else the revision with
+ * that chosen slug if its version agrees. The first existing one is used, so the meaning of a reference does not change when other things are
+ * added.
  */
 async function bySlugAndVersion(
   artifact: ArtifactView,
@@ -172,7 +171,7 @@ async function bySlugAndVersion(
   return named?.version === version ? named : undefined
 }
 
-/** A revision's own slug in an artifact: a tag or `<variant slug>-<version>`, whichever is older where both read so. */
+/** A revision's slug in an artifact: a chosen slug, or `<variant slug>-<version>`. If both exist, the older one. */
 async function byRevisionSlug(artifact: ArtifactView, slug: string): Promise<RevisionLocation | undefined> {
   const [oldest] = claimsIn(artifact, asRevision(slug))
   if (!oldest) return undefined
@@ -182,7 +181,7 @@ async function byRevisionSlug(artifact: ArtifactView, slug: string): Promise<Rev
   return variant && versionOf(artifact, variant, versionIn(slug) ?? 0)
 }
 
-/** Where else a variant of the slug may be that names this one, if nothing but the slug does. */
+/** Where the slug of a variant is looked up if nothing but the slug identifies it. */
 type Elsewhere = Pick<OtherClaims, 'registry'> | undefined
 
 function elsewhere(registry: Registry, { variant, artifact }: References): Elsewhere {
@@ -252,7 +251,7 @@ export interface VariantLocation {
   readonly variant: VariantView
 }
 
-/** The variant that a reference names; `scope` is the artifact reference beside it, if any. Without one a slug means its oldest claim. */
+/** The variant that a reference names; `scope` is the reference to the artifact beside it, if any. Without one, a slug means its oldest claim. */
 export function resolveVariant(
   registry: Registry,
   family: Family,
@@ -276,15 +275,15 @@ async function variantBySlug(
   throw saidTrashed(variantMissing(registry, family, { slug }, inScope), found.trashed)
 }
 
-/** What a slug means: the artifact that it is to be looked for in, or what has it and lies in the trash. */
+/** The meaning of a slug: an artifact in which it is looked up, or an artifact in the trash that has it. */
 export interface Meant {
   readonly artifact?: ArtifactView | undefined
   readonly trashed?: Trashed | undefined
 }
 
 /**
- * The artifact in which a slug that is asked for in these ways is looked up: the one that stands beside it, else the one whose claim is the
- * oldest, archived or not, so that nothing that comes later changes what a slug means (decision 40). What lies in the trash keeps its slugs.
+ * The artifact in which a slug is looked up: the one beside it, else the one with the oldest claim, archived or not, so that a slug never changes
+ * its meaning later (decision 40). An artifact in the trash keeps its slugs.
  */
 export async function meantBy(
   registry: Registry,

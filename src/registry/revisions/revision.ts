@@ -10,34 +10,37 @@ import { objectUuid, oidPrefix } from '../store/ids.ts'
 import type { StoredRevision } from './stored-revision.ts'
 import type { Actor } from '../store/write-context.ts'
 
-/** A revision's place: the artifact as it is now, the variant it was reached through, the commit and its version. */
+/** A revision's place: the current artifact, the variant through which it was reached, the commit and its version. */
 export interface RevisionLocation {
   readonly artifact: ArtifactView
   readonly variant: VariantView
   readonly oid: Oid
   /** First-parent depth: 1 for the first commit of a variant (interface 4.5). */
   readonly version: number
-  /** Whether nothing named the variant, so that it is only the revision's home (see `homeOf`): others may hold the revision as well. */
+  /**
+   * Whether the variant is only the revision's home (see `homeOf`), because the request named no variant. Other variants may contain the revision,
+   * too.
+   */
   readonly isHome?: boolean | undefined
 }
 
-/** A revision with everything a record of it shows. */
+/** A revision with everything that its record shows. */
 export interface Revision extends RevisionLocation {
   readonly id: string
-  /** The chosen slug if its tag stands, else `<variant slug>-<version>` (interface 4.12). */
+  /** The chosen slug while its tag exists, else `<variant slug>-<version>` (interface 4.12). */
   readonly slug: string
   readonly stored: StoredRevision
   readonly archived: ArchivedRecord | undefined
 }
 
-/** Reads what a record of the revision at this place shows. Refuses with `damaged_repository` what does not decode. */
+/** Reads the revision at this place. Refuses an undecodable one with `damaged_repository`. */
 export async function readRevisionAt(place: RevisionLocation): Promise<Revision> {
   const revision = await readListedRevision(place)
   if (revision.stored.damage) throw revision.stored.damage
   return revision
 }
 
-/** The same for a list, and for the answer of a write that did not ask: what does not decode is shown without it. */
+/** The same for a list, and for the answer to a write: an undecodable revision is shown without the parts that cannot be read. */
 export async function readListedRevision(place: RevisionLocation, signal?: AbortSignal): Promise<Revision> {
   const { artifact, oid } = place
   const { objects } = artifact.repository
@@ -45,7 +48,7 @@ export async function readListedRevision(place: RevisionLocation, signal?: Abort
   return revisionOf(place, stored)
 }
 
-/** The same for a list that shows no payloads: of one that was not read lately it is left out, but for what flags follow from. */
+/** The same for a list without payloads: a payload that is not cached is left out, except the parts on which flags depend. */
 export async function readOutline(place: RevisionLocation, signal?: AbortSignal): Promise<Revision> {
   const { artifact, oid } = place
   const { objects } = artifact.repository
@@ -53,13 +56,13 @@ export async function readOutline(place: RevisionLocation, signal?: AbortSignal)
   return revisionOf(place, stored)
 }
 
-/** The same where only who made it, when and why is shown: without header and payload. */
+/** The same for a list that shows only author, date and message: without header and payload. */
 export async function readCommitAt(place: RevisionLocation): Promise<Revision> {
   const { artifact, oid } = place
   return revisionOf(place, await artifact.revisions.readCommit(artifact.repository.objects, oid))
 }
 
-/** What is stored at a place, with what its artifact says of it. */
+/** A stored revision, with the facts from its artifact. */
 export function revisionOf(
   { artifact, variant, oid, version }: RevisionLocation,
   stored: StoredRevision,
@@ -71,7 +74,7 @@ export function revisionOf(
   return { artifact, variant, oid, version, id, slug, stored, archived: artifact.archived.get(id) }
 }
 
-/** The place of the commit `oid` as reached through `variant`. */
+/** The place of the commit `oid` in `variant`. */
 export async function locate(
   artifact: ArtifactView,
   variant: VariantView,
@@ -81,7 +84,7 @@ export async function locate(
   return { artifact, variant, oid, version: depth }
 }
 
-/** The variant's newest revision that is not archived by itself (interface 4.24); undefined if there is none. */
+/** The variant's newest revision that is not archived individually (interface 4.24); undefined if there is none. */
 export async function latestOf(
   artifact: ArtifactView,
   variant: VariantView,
@@ -94,7 +97,7 @@ export async function latestOf(
   return node && { artifact, variant, oid: node.oid, version: node.depth }
 }
 
-/** The variant's revision of this version, archived or not; undefined if it has none. */
+/** The variant's revision with this version, archived or not; undefined if there is none. */
 export async function versionOf(
   artifact: ArtifactView,
   variant: VariantView,
@@ -106,8 +109,8 @@ export async function versionOf(
 }
 
 /**
- * The place of the revision an id names: a commit on the first-parent chain of a branch or tag (interface 1.13), as
- * reached through its home. Undefined if there is none.
+ * The place of the revision with this id at its home: a commit on the first-parent chain of a branch or tag (interface 1.13). Undefined if there
+ * is none.
  */
 export async function findRevisionById(
   artifact: ArtifactView,
@@ -116,7 +119,7 @@ export async function findRevisionById(
   const { repository, digits } = artifact
   const known = knownCommits.get(repository)
   const seen = known?.get(id)
-  // If anything is wrong with it, the search says what.
+  // The search reports any problem.
   const again = seen === undefined ? undefined : await homeOf(artifact, seen).catch(() => undefined)
   if (again) return again
   for (const oid of await repository.objects.startingWith(oidPrefix(id))) {
@@ -131,12 +134,12 @@ export async function findRevisionById(
   return undefined
 }
 
-/** The commits that ids were last found to name: an id says half of it, and looking for the rest reads a folder. */
+/** The commits of recently used ids: an id contains only a part of the commit's id, and finding the rest needs a folder to be read. */
 const knownCommits = new WeakMap<object, LRUCache<string, Oid>>()
 
 /**
- * The commit's place at its home (see `homeAmong`). A commit that only a tag keeps is shown at the variant it was made on, or the
- * default one. Undefined if no branch or tag holds it.
+ * The commit's place at its home (see `homeAmong`). A commit that only a tag contains is shown at the variant for which it was made, or the
+ * default one. Undefined if no branch or tag contains it.
  */
 export async function homeOf(artifact: ArtifactView, oid: Oid): Promise<RevisionLocation | undefined> {
   const node = await artifact.repository.history.node(oid)
@@ -151,8 +154,8 @@ export async function homeOf(artifact: ArtifactView, oid: Oid): Promise<Revision
 }
 
 /**
- * The home of a commit among the variants whose chain holds it, oldest first (interface 4.29): the live one that it was made on, as its
- * `Variant:` trailer says, else the oldest live one, else the oldest one. Undefined if there are none.
+ * The home of a commit among the variants that contain it, oldest first (interface 4.29): the live one in its `Variant:` trailer, else the oldest
+ * live one, else the oldest one. Undefined if there are none.
  */
 export function homeAmong(
   holders: readonly VariantView[],
@@ -172,14 +175,14 @@ export function isLive({ record }: VariantView): boolean {
   return record.deleted_at === undefined
 }
 
-/** Whether the variant's first-parent chain holds the revision. */
+/** Whether the variant's first-parent chain contains the revision. */
 export async function isHeldBy({ artifact, oid }: RevisionLocation, { head }: VariantView): Promise<boolean> {
   if (head === undefined) return false
   const { history } = artifact.repository
   return isOnChain(await history.node(oid), await history.node(head))
 }
 
-/** The variants whose first-parent chain holds the commit, oldest first. */
+/** The variants whose first-parent chain contains the commit, oldest first. */
 export async function variantsHolding(artifact: ArtifactView, node: HistoryNode): Promise<VariantView[]> {
   const holders: VariantView[] = []
   for (const variant of artifact.variants) {
@@ -196,7 +199,7 @@ async function isHeldByTag(artifact: ArtifactView, node: HistoryNode): Promise<b
   return false
 }
 
-/** All flags of a revision in wire order: the artifact's roles, then what is derived from the payload (interface 7.10). */
+/** All flags of a revision in their order in answers: the artifact's roles, then those derived from the payload (interface 7.10). */
 export function revisionFlags(
   artifact: ArtifactView,
   payload: Payload | undefined,
@@ -217,10 +220,10 @@ export function isoSeconds(seconds: number): string {
   return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
 }
 
-/** What is to be done with what must not be archived. */
+/** An action that is refused for archived things. */
 export type ArchivedUse = 'write to' | 'deploy' | 'merge' | 'restore'
 
-/** Refuses to write to what is archived, or to deploy or merge it (interface 4.28). */
+/** Refuses to write to an archived thing, and to deploy or merge it (interface 4.28). */
 export function assertActive(
   level: 'artifact' | 'variant' | 'revision',
   slug: string,
@@ -234,7 +237,7 @@ export function assertActive(
   )
 }
 
-/** Refuses a revision that was archived by itself. */
+/** Refuses a revision that is archived individually. */
 export function assertRevisionActive(
   { artifact, variant, oid, version }: RevisionLocation,
   use?: ArchivedUse,
@@ -244,8 +247,8 @@ export function assertRevisionActive(
 }
 
 /**
- * Refuses to deploy what is archived: the artifact, the revision by itself, or every variant whose chain holds it (interface 4.28). The one
- * rule for all ways in which an environment comes to run a revision.
+ * Refuses to deploy if the artifact, the revision itself, or every variant that contains it is archived (interface 4.28). All ways of deploying
+ * use this rule.
  */
 export async function assertDeployable(place: RevisionLocation): Promise<void> {
   const { artifact, oid } = place
@@ -257,7 +260,7 @@ export async function assertDeployable(place: RevisionLocation): Promise<void> {
   if (own) assertActive('variant', own.slug, own.record, 'deploy')
 }
 
-/** Refuses a write to an artifact that is guarded, or that this write would guard, to a key that may not deploy (interface 9.10). */
+/** Refuses a write to a guarded artifact, or one that would guard it, with a key that may not deploy (interface 9.10). */
 export function assertUnguarded(
   { guardFlag, name }: Family,
   { slug, flags }: Pick<ArtifactRecord, 'slug' | 'flags'>,
