@@ -162,7 +162,7 @@ function keepFromOthers(ctx: RequestContext): void {
   ctx.set('Cache-Control', 'private, no-cache')
 }
 
-/** The caller where there is one, for what is answered to everybody. */
+/** The caller, if there is one, for addresses that answer everybody. */
 export function callerIfAny(
   ctx: RequestContext,
   callerOf: Authenticate,
@@ -184,7 +184,7 @@ const NOBODY: readonly RefusalCode[] = [
   'foreign_origin',
 ]
 
-/** Sets the caller of what a git program sends, by the key alone: `tokenIn` finds it in the headers, or refuses. */
+/** Sets the caller of a git program's request, by the key alone: `tokenIn` finds it in the headers, or refuses. */
 export function setCaller(
   ctx: RequestContext,
   callerOf: Authenticate,
@@ -195,7 +195,7 @@ export function setCaller(
   ctx.state.caller = caller
 }
 
-/** A 401 for a key that is none, or no longer one. */
+/** A 401 for an unknown or revoked key. */
 export function refusedKey(): Refusal {
   return new Refusal(
     'unknown_key',
@@ -204,10 +204,10 @@ export function refusedKey(): Refusal {
 }
 
 /**
- * The key that a request carries (interface 2.3): in `Authorization: ApiKey <key>` or `Authorization: Bearer <key>`, or alone in `X-API-Key`.
- * Beside the latter, an Authorization header of another kind is somebody else's, such as a proxy's, and another key is refused as
- * `contradictory_request`. At some addresses it may be a password, too. Refuses with `missing_key` where there is none, and says what is there
- * in its place.
+ * The key of a request (interface 2.3): in `Authorization: ApiKey <key>` or `Authorization: Bearer <key>`, or alone in `X-API-Key`. Beside
+ * `X-API-Key`, an Authorization header of another kind belongs to somebody else, such as a proxy; two different keys are refused as
+ * `contradictory_request`. Some addresses also take the key as a password. Refuses with `missing_key` if there is none, and says what was found in
+ * its place.
  */
 export function apiKeyIn({ authorization = '', 'x-api-key': alone }: IncomingHttpHeaders, path = ''): string {
   const [, inHeader] = /^(?:ApiKey|Bearer) +(\S+)$/i.exec(authorization) ?? []
@@ -219,7 +219,7 @@ function otherKey(authorization: string, path: string): string {
 }
 
 /**
- * The key of a client that is given a user name and a password, as git is: as everywhere, or else from Basic authentication (RFC 7617) with
+ * The key of a client that sends a user name and a password, as git does: in one of the usual headers, or by Basic authentication (RFC 7617) with
  * any user name and the key as password.
  */
 export function keyOrPasswordIn(headers: IncomingHttpHeaders): string {
@@ -243,7 +243,7 @@ function soleKey(key: string, inHeader: string | undefined): string {
   )
 }
 
-/** Whether a request names a key, be it a good one or not. */
+/** Whether a request contains a key, valid or not. */
 function bringsKey({ authorization, 'x-api-key': alone }: IncomingHttpHeaders): boolean {
   return authorization !== undefined || alone !== undefined
 }
@@ -266,27 +266,27 @@ function noKey(what: string): Refusal {
   )
 }
 
-/** As much of a request as says who sends it. */
+/** The parts of a request that identify its sender. */
 interface AskedBy {
   readonly method: string
   readonly req: { readonly headers: IncomingHttpHeaders }
 }
 
-/** How browsers come in: with the cookie of a session in place of a key. */
+/** The sign-in of browsers: by the cookie of a session in place of a key. */
 export class SessionDoor {
   readonly #sessions: Pick<Sessions, 'find'>
   readonly #publicUrl: string | undefined
 
-  /** `publicUrl` is the address that browsers know, where it is set. */
+  /** `publicUrl` is the address of the server for browsers, if it is set. */
   constructor(sessions: Pick<Sessions, 'find'>, publicUrl: string | undefined) {
     this.#sessions = sessions
     this.#publicUrl = publicUrl
   }
 
   /**
-   * The session of a request's cookie; undefined if it has none, or the header of a key, which counts then. Refuses with
-   * `unknown_session` where the session is over, and with `foreign_origin` what another page may have started: whatever writes has to come from
-   * a page of this server, and what reads from no page of another one.
+   * The session of a request's cookie; undefined without a cookie, or with a key in a header, which is used instead. Refuses an ended session with
+   * `unknown_session`, and a request that another page may have started with `foreign_origin`: writes must come from a page of this server, and
+   * reads must not come from a page of another one.
    */
   sessionOf({ method, req: { headers } }: AskedBy): SignedIn | undefined {
     const token = headers.cookie === undefined || bringsKey(headers) ? undefined : this.tokenIn(headers)
@@ -309,12 +309,12 @@ export class SessionDoor {
     return { ...session, token }
   }
 
-  /** Refuses to sign a browser in that a page of another server sends: its user would work in somebody else's name. */
+  /** Refuses a sign-in that a page of another server sends: the browser's user would then act with somebody else's key. */
   assertMaySignIn({ req: { headers } }: AskedBy): void {
     if (isFromOwnPage(headers, this.#publicUrl) === false) throw foreignOrigin(headers)
   }
 
-  /** Refuses a request that a page of another server sends, whatever key it has (interface 17.1). */
+  /** Refuses a request from a page of another server, whatever key it has (interface 17.1). */
   assertNoOtherPage({ req: { headers } }: AskedBy): void {
     if (isFromOwnPage(headers, this.#publicUrl) !== false) return
     throw new Refusal(
@@ -324,19 +324,19 @@ export class SessionDoor {
     )
   }
 
-  /** The token that a request brings, whether it is good or not. */
+  /** The token of a request, valid or not. */
   tokenIn({ cookie }: IncomingHttpHeaders): string | undefined {
     return sessionTokenIn(cookie, this.#publicUrl?.startsWith('https:') ?? false)
   }
 }
 
-/** Seconds: a retrieve takes parts of a millisecond, an invocation may take minutes. */
+/** Seconds: a retrieve takes less than a millisecond, an invocation may take minutes. */
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60]
 
 /**
- * Times every request, from its headers to the end of its answer or the leaving of its client, by method, route and class of status.
- * A route is its pattern and never the path that was asked for, so that nobody can make up more of them; `none` is what was
- * refused before a route was found.
+ * Measures the duration of every request, from its headers to the end of its answer or the loss of its client, by method, route and class of
+ * status. A route is its pattern, never the requested path, so that clients cannot create new ones. Requests that are refused before a route is
+ * found count as `none`.
  */
 export function observeRequests(registry: Registry): Observe {
   const times = new Histogram({

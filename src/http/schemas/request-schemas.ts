@@ -21,7 +21,7 @@ function noUuid(text: string, context: z.RefinementCtx): never {
   return z.NEVER
 }
 
-/** A slug in a reference or filter: one that no thing could have is ill-formed. */
+/** A slug in a reference or filter. A slug that no thing can have is refused. */
 export const slug = z
   .string()
   .check(({ value, issues }) => {
@@ -74,7 +74,7 @@ export const tags = jsonObject.check((context) => {
   })
 })
 
-/** Each that is wrong is a problem of its own. */
+/** Each invalid tag is a problem of its own. */
 const MOST_FLAGS = 1000
 
 export const roleFlagsSchema = jsonObject
@@ -104,12 +104,12 @@ export const roleFlagsSchema = jsonObject
   })
   .meta({ type: 'object', additionalProperties: { type: 'boolean' } })
 
-/** A name that is there says something (interface 4.28). */
+/** A name must not be blank (interface 4.28). */
 export const name = z
   .string()
   .refine((text) => text.trim() !== '', 'must not be blank; give a name, or leave it out')
 
-/** Name, description, tags, meta and flags, as creates and commits take them. */
+/** Name, description, tags, meta and flags, for creates and commits. */
 export const header = {
   name: name.optional(),
   description: z.string().optional(),
@@ -118,7 +118,7 @@ export const header = {
   meta: jsonObject.optional(),
 }
 
-/** The same in a PUT, where null clears (interface 4.23). */
+/** The same for a PUT, where null removes a value (interface 4.23). */
 export const headerEdit = {
   name: name.nullish(),
   description: z.string().nullish(),
@@ -127,7 +127,7 @@ export const headerEdit = {
   meta: jsonObject.nullish(),
 }
 
-/** Where artifacts lie (interface 18.1); the empty text is the root. */
+/** The folder of an artifact (interface 18.1); the empty text is the root. */
 export const folder = z
   .string()
   .check(({ value, issues }) => {
@@ -171,7 +171,7 @@ export const windowing = declare(
   { unused: ['interval', 'rate'] },
 ).meta({ description: 'Which part of a list: ascending by creation unless sent without an order.' })
 
-/** Which part of a list of things with names, and in which order. */
+/** The page of a list of named things, and its order. */
 export const orderedWindowing = declare(
   windowing.extend({
     order: z.enum(LIST_ORDERS, `must be one of ${LIST_ORDERS.map((it) => `"${it}"`).join(', ')}`).optional(),
@@ -183,12 +183,12 @@ export const orderedWindowing = declare(
     'Which part of a list, and its order: ascending by creation unless sent without an order; `newest` and `oldest` are times of creation.',
 })
 
-/** Which part of a list that has one order. */
+/** The page of a list with one order. */
 export const newestFirstWindowing = windowing
   .pick({ limit: true, next: true })
   .meta({ description: 'Which part of the list, which is always newest first.' })
 
-/** Which part of a payload: the first rows unless it says otherwise. */
+/** The page of a payload; the first rows if it is missing. */
 export const pageWindowing = declare(
   z.object({
     limit: z.number().int('must be a whole number').min(1, 'must be at least 1').optional(),
@@ -198,7 +198,7 @@ export const pageWindowing = declare(
   { unused: ['newest', 'oldest', 'interval', 'rate'] },
 ).meta({ description: 'Which part of a payload; `next` is that of the page before.' })
 
-/** Which part of the rows of a revision: from a cursor, or from a position. */
+/** The page of a revision's rows: from a cursor, or from a position. */
 export const rowsWindowing = declare(
   pageWindowing
     .extend({
@@ -220,7 +220,7 @@ export const rowsWindowing = declare(
     'Which rows: `next` is that of the page before, `offset` the number of rows before the first one; `count_total` adds `total`.',
 })
 
-/** Under which key something is deployed; empty means its default one. */
+/** The key of a deployment; empty means the default one. */
 export const deploymentKey = z
   .string()
   .transform((text) => (text === '' ? undefined : text))
@@ -228,13 +228,13 @@ export const deploymentKey = z
 
 export const depth = z.number().int('must be a whole number').min(1, 'must be at least 1')
 
-/** What is searched for; a longer one is none that anybody typed. */
+/** The words of a search, with a maximum length. */
 export const searchText = z.string().max(10_000, 'must have at most 10000 characters').meta({
   description:
     'Words that must all be there; "…" is a phrase, a final * a prefix, -word leaves out what has it.',
 })
 
-/** As a part of an envelope: commit nothing where payload and header are what the latest revision says (interface 4.18). */
+/** A part of an envelope: commit nothing if payload and header equal those of the latest revision (interface 4.18). */
 export const IF_CHANGED = {
   names: ['if_changed'],
   schema: z.boolean().meta({
@@ -242,12 +242,12 @@ export const IF_CHANGED = {
   }),
 } as const
 
-/** A control character in a commit message that git cannot carry is refused here, with its field. */
+/** A control character that git cannot store in a commit message is refused here, with its field. */
 export const message = z.string().refine((text) => !text.includes('\0'), 'must not hold the character NUL')
 
-/** A value as a sentence shows it, cut short. */
+/** A value in a sentence, shortened. */
 export function shown(value: unknown): string {
-  // what a schema looks at was read from JSON, save for what is not there
+  // The value was read from JSON, or is undefined.
   return value === undefined ? 'nothing' : boundedJson(value as Json, 80)
 }
 

@@ -13,15 +13,15 @@ export interface SurfaceNames {
   readonly singulars: readonly string[]
   /** Singulars under which ids and slugs are answered: the family's and the surface's own. */
   readonly answered: readonly string[]
-  /** How a record names what it belongs to, from the artifact down to the revision. */
+  /** The parents of a record, from the artifact down to the revision, with their names. */
   readonly parents: readonly ParentNames[]
 }
 
 interface ParentNames {
   readonly level: 'artifact' | 'variant' | 'revision'
-  /** What it is called in a sentence. */
+  /** Its name in sentences. */
   readonly name: string
-  /** Every accepted spelling of its id, and of a reference in the place of that. */
+  /** Every accepted name for its id, and for a reference in place of the id. */
   readonly ids: readonly string[]
   readonly references: readonly string[]
 }
@@ -54,7 +54,7 @@ export function spellings(names: Singulars, suffix: string): string[] {
   return names.singulars.map((singular) => `${singular}${suffix}`)
 }
 
-/** Every accepted spelling of a parent's id: `application_variant_id`, …, `variant_id` (level `_variant`). */
+/** Every accepted name for a parent's id: `application_variant_id`, …, `variant_id` (level `_variant`). */
 export function idSpellings(names: Singulars, level: ParentLevel): string[] {
   return [...spellings(names, `${level}_id`), level === '' ? 'artifact_id' : `${level.slice(1)}_id`]
 }
@@ -64,15 +64,15 @@ export function withArticle(word: string): string {
   return `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word}`
 }
 
-/** What the OpenAPI document calls a member that is another's second name; nobody is shown it. */
+/** The description of a member in the OpenAPI document that is only another name of a member; it is removed before the document is shown. */
 export const SPELLING_OF = 'x-spelling-of'
 
-/** The schema of a second name of a member: the same, and left out of the OpenAPI document, which names it beside the first. */
+/** The schema of another name of a member: the same, but left out of the OpenAPI document, which mentions it at the first name. */
 export function spellingOf<T extends z.ZodType>(schema: T, first: string): T {
   return schema.meta({ ...schema.meta(), [SPELLING_OF]: first })
 }
 
-/** An optional field under any of its names, the first of which is ours; no field without a name. */
+/** An optional field under any of its names, ours first; no field if there are no names. */
 export function optionalUnder<T extends z.ZodType>(
   [first, ...others]: readonly string[],
   schema: T,
@@ -82,7 +82,7 @@ export function optionalUnder<T extends z.ZodType>(
   return Object.fromEntries([[first, schema.optional()], ...fields])
 }
 
-/** One member of a request body: the names it may come under (the first is ours) and what it must be. */
+/** One member of a request body: its accepted names (ours first), and its schema. */
 export interface EnvelopePart<T extends z.ZodType = z.ZodType> {
   readonly names: readonly string[]
   readonly schema: T
@@ -95,14 +95,14 @@ type PartValue<P> = P extends { readonly schema: infer T extends z.ZodType; read
     ? z.infer<T> | undefined
     : never
 
-/** What an envelope reads: each part's value, and the name each came under. */
+/** The result of reading an envelope: the value of each part, and the name under which it came. */
 export type EnvelopeValue<P extends Readonly<Record<string, EnvelopePart>>> = {
   readonly [K in keyof P]: PartValue<P[K]>
 } & { readonly sentAs: Readonly<Record<keyof P, string>> }
 
 /**
- * The schema of a request body whose members each have several accepted names (interface 2.5). Members that nobody asks
- * for are left to the check of unknown fields (interface 2.10). One member under two names must say the same under both.
+ * The schema of a request body whose members have several accepted names (interface 2.5). Unknown members are left to the check of unknown fields
+ * (interface 2.10). A member that comes under two names must have equal values.
  */
 export function envelope<const P extends Readonly<Record<string, EnvelopePart>>>(
   parts: P,
@@ -132,7 +132,7 @@ export function envelope<const P extends Readonly<Record<string, EnvelopePart>>>
     // The shape above was made from the same parts, key by key.
     return Object.assign(value, { sentAs }) as EnvelopeValue<P>
   }
-  // Under any of its names a part is there; the document shows the first.
+  // One of the names is enough; the OpenAPI document shows the first.
   return z
     .object(shape)
     .meta(required.length > 0 ? { required } : {})
@@ -144,7 +144,7 @@ function missing(name: string | undefined) {
   return { code: 'custom' as const, path: [name ?? ''], message, params: { type: 'missing' } }
 }
 
-/** What was sent under one of several spellings of a field. */
+/** The value of a field, under whichever of its names it came. */
 export function firstOf<T>(
   record: Readonly<Record<string, unknown>>,
   names: readonly string[],
@@ -153,7 +153,7 @@ export function firstOf<T>(
   return name === undefined ? undefined : (record[name] as T) // same schema for every spelling
 }
 
-/** The name that a field came under. To take one of two values that differ would drop the other in silence. */
+/** The name under which a field came. Two different values are refused, because using one would drop the other without a word. */
 function nameSent(record: Readonly<Record<string, unknown>>, names: readonly string[]): string | undefined {
   let first: string | undefined
   for (const name of names) {
@@ -173,12 +173,12 @@ function contradictory(first: string, other: string): Refusal {
 
 export type ParentLevel = '' | '_variant' | '_revision'
 
-/** A variant or an artifact as a parent: no version says more of it. */
+/** A variant or an artifact as a parent; it has no version. */
 export const parent = reference
   .omit({ version: true })
   .meta({ description: '{id} or {slug}, in place of the id.' })
 
-/** The fields of a record that name what it belongs to: ids, or references in their place (interface 2.7). */
+/** The fields of a record that name its parents: ids, or references in their place (interface 2.7). */
 export function parentFields(
   names: Singulars,
   levels: readonly ParentLevel[],
@@ -196,7 +196,7 @@ export function parentsBeside(names: Singulars) {
   return { artifactRef: part(''), variantRef: part('_variant'), revisionRef: part('_revision') }
 }
 
-/** The ids of a variant and an artifact as parts of an envelope, where no record holds them, or they come in the query string. */
+/** The ids of a variant and an artifact as parts of an envelope, for requests without a record, and for query strings. */
 export function parentIdsBeside(names: Singulars) {
   return {
     artifactId: { names: idSpellings(names, ''), schema: uuid },
@@ -222,7 +222,7 @@ export interface Beside {
   readonly revisionId?: undefined
 }
 
-/** What a record belongs to, said in it or beside it; refuses two that say different things. */
+/** The parents of a record, named in it or beside it. Refuses different values. */
 export function parentsOf(
   names: SurfaceNames,
   record: Readonly<Record<string, unknown>>,
@@ -244,7 +244,7 @@ export function parentsOf(
   return parents
 }
 
-/** Refuses a record that does not say what it belongs to. */
+/** The refusal of a record that names no parent. */
 export function parentMissing(names: SurfaceNames, member: string, level: ParentLevel): Refusal {
   const name = `${names.singulars[0] ?? ''}${level}`
   return invalid(
@@ -272,8 +272,8 @@ function oneReference(one: Reference | undefined, other: Reference, name: string
 }
 
 /**
- * The references of one request (interface 5.3, 9.7): things of the surface, and an environment beside them
- * unless the surface is environments itself, where the same names mean its own.
+ * The references of one request (interface 5.3, 9.7): things of the surface, and an environment beside them. On the surface of environments, the
+ * same names mean its own things.
  */
 export function retrieveReferences(names: SurfaceNames): z.ZodType<RetrieveReferences> {
   const isOwn = names.singulars.includes('environment')

@@ -22,9 +22,9 @@ import type { BuiltInSchemas } from './schemas/built-in.ts'
 import { schemaProblems } from './schemas/schema-problems.ts'
 
 /**
- * A `data` object as a client sent it, made ready to store (interface 7.1, 7.5): nulls left out,
- * a url of our own dropped, the schemas of a built-in handler filled in, a skill reduced to what a skill has. Refuses
- * with one `invalid_request` that lists every problem at its place below `context.loc`; an unknown key is one of them.
+ * Validates and normalises a `data` object from a client (interface 7.1, 7.5): it leaves out nulls and a url of this server, fills in the schemas
+ * of a built-in handler, and reduces a skill to the parts of a skill. Refuses with one `invalid_request` that lists every problem at its place
+ * below `context.loc`, including unknown keys.
  */
 export function acceptWorkflowData(
   data: Json,
@@ -49,14 +49,14 @@ const ESCAPED_IN_JSON = '\\\\{{'
 
 /** A field of `data` that must be a string … */
 interface TextField {
-  /** The code of what is wrong with a string, if anything may be. */
+  /** The code of the problem of a string, if it may have one. */
   readonly code: string
   problem?(value: string, handlers: HandlerTable): string | undefined
 }
 
-/** … or one that must be an object; of one with `problems` members that are null are left out. */
+/** … or one that must be an object; null members of an object with `problems` are left out. */
 interface ObjectField {
-  /** What a sentence says that it must be. */
+  /** The name of the required type in sentences. */
   readonly rule: string
   problems?(value: JsonObject, loc: readonly (string | number)[]): readonly FieldProblem[]
 }
@@ -79,8 +79,8 @@ const FIELDS: ReadonlyMap<string, TextField | ObjectField> = new Map<string, Tex
 ])
 
 /**
- * The members of `data` that are there: null equals absent (interface 2.13), one level down, too. Refuses what is not of the closed shape;
- * sentences are made only of what the refusal names.
+ * The present members of `data`; null means absent (interface 2.13), also one level down. Refuses unknown members. Sentences are made only for
+ * members that are refused.
  */
 function readFields(data: Json, loc: readonly (string | number)[], handlers: HandlerTable): JsonObject {
   if (!isJsonObject(data)) throw problemsRefusal('invalid_request', [wrongType('data', data, loc)])
@@ -99,7 +99,7 @@ function readFields(data: Json, loc: readonly (string | number)[], handlers: Han
   return fromEntries(members)
 }
 
-/** What is wrong with a member of `data` that is not null. */
+/** The problem of a member of `data` that is not null. */
 function problemsOf(
   key: string,
   value: Json,
@@ -132,7 +132,7 @@ function withoutNulls(object: JsonObject): JsonObject {
 }
 
 function urlProblem(url: string): string | undefined {
-  // URL alone would also read "http:x" and what has spaces in it
+  // URL alone would accept "http:x", and spaces.
   if (/^https?:\/\/[^/?#\s\\][^\s\\]*$/i.test(url) && URL.canParse(url)) return undefined
   return `"${url}" is not an absolute http or https address with a host, such as https://example.org/handler`
 }
@@ -141,12 +141,12 @@ function runtimeProblem(runtime: string): string | undefined {
   return runtimes.includes(runtime) ? undefined : `"${runtime}" is not a runtime; use ${runtimes.join(', ')}`
 }
 
-/** More than any server takes; each is answered with a warning several times as long. */
+/** No server accepts more headers, and each is answered with a warning that is several times as long. */
 const MAX_HEADERS = 1000
 
 /**
- * What is wrong with a `data.headers` that a client sent (interface 7.8). A name must be one HTTP allows; a
- * value is a string HTTP allows, a reference object, or `{"secret": "NAME"}`. A value that is null counts as absent.
+ * The problems of a client's `data.headers` (interface 7.8). A name must be valid in HTTP. A value is a string that is valid in HTTP, a reference
+ * object, or `{"secret": "NAME"}`. A null counts as absent.
  */
 function headersProblems(headers: JsonObject, loc: readonly (string | number)[]): readonly FieldProblem[] {
   const members = entriesOf(headers)
@@ -169,7 +169,7 @@ function headersProblems(headers: JsonObject, loc: readonly (string | number)[])
   })
 }
 
-/** One warning for each value that is spelled out: it lies in git, so whoever clones the repository has it. */
+/** A warning for each literal value: it is stored in git, so everybody who clones the repository has it. */
 function literalHeaderWarnings(headers: JsonObject): readonly Warning[] {
   return entriesOf(headers)
     .filter(([, value]) => typeof value === 'string')
@@ -181,7 +181,7 @@ function literalHeaderWarnings(headers: JsonObject): readonly Warning[] {
 }
 
 function literalProblem(value: string): string | undefined {
-  // tab and the printable characters of Latin-1 are what an HTTP field value may hold
+  // HTTP allows tabs and the printable characters of Latin-1 in a field value.
   if (/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) return undefined
   return 'holds a line break, a control character or a character outside Latin-1, which HTTP cannot carry; encode it'
 }
@@ -221,12 +221,12 @@ function referenceProblem(value: JsonObject): string | undefined {
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** At any depth of the schemas: to check one against its meta-schema is far more work than to read it. */
+/** Maximum depth of the schemas: checking a schema against its meta-schema takes far longer than reading it. */
 const MAX_VALUES_IN_SCHEMAS = 10_000
 
 /**
- * What is wrong with a `data.schemas` that a client sent, each problem at its place below `loc`. A part that is null
- * counts as absent (interface 2.13); a key that is no part is refused like an unknown key of `data`.
+ * The problems of a client's `data.schemas`, each at its place below `loc`. A null part counts as absent (interface 2.13); an unknown part is
+ * refused like an unknown key of `data`.
  */
 function schemasProblems(schemas: JsonObject, loc: readonly (string | number)[]): readonly FieldProblem[] {
   if (countValues(schemas, MAX_VALUES_IN_SCHEMAS) > MAX_VALUES_IN_SCHEMAS) {
@@ -252,9 +252,8 @@ function schemasProblems(schemas: JsonObject, loc: readonly (string | number)[])
 }
 
 /**
- * The data with the schemas that a handler implies (interface 7.5): `parameters` and `outputs` where the
- * client sent none, and `outputs` over whatever was sent where the configured values determine it. `inputs` is never
- * filled. Keys that are added come last.
+ * The data with the schemas that its handler implies (interface 7.5): `parameters` and `outputs` if the client sent none, and `outputs` in place
+ * of the client's if the parameters determine it. `inputs` is never filled in. New keys come last.
  */
 export function fillSchemas(data: JsonObject, handler: HandlerInterface | undefined): JsonObject {
   if (!handler?.schemas) return data
@@ -282,15 +281,15 @@ const ESCAPED_BRACES =
   'the text holds "\\{{", which writes {{ as text, so that no variable begins there; earlier versions kept the backslash and filled the variable in. For a backslash before a variable write "\\\\{{"'
 
 /**
- * One warning for each text of a curly template that holds `\{{`, which earlier versions read as it stands. Without a handler nobody
- * knows what is a template, so every text of the parameters may be one.
+ * A warning for each text of a curly template that contains `\{{`, which earlier versions read literally. Without a handler nobody knows which
+ * parameters are templates, so every text counts.
  */
 function escapedBracesWarnings(data: JsonObject, key: string | undefined): readonly Warning[] {
   const parameters = getKey(data, 'parameters')
   if (!isJsonObject(parameters)) return []
   const warnings: Warning[] = []
   const target: (string | number)[] = ['parameters']
-  // Judges of these versions are fstring and mustache unless they say something else (interface 11.17).
+  // Evaluators of these versions use fstring and mustache unless they say otherwise (interface 11.17).
   const isOther = key === 'auto_ai_critique' && ['2', '5'].includes(String(getKey(parameters, 'version')))
   look(parameters, !isOther)
   return warnings
@@ -319,8 +318,8 @@ function escapedBracesWarnings(data: JsonObject, key: string | undefined): reado
 }
 
 /**
- * The data of a skill, which is content and never runs: `uri`, `parameters` and `schemas.parameters` stay
- * (interface 7.12), and a warning names each thing left out.
+ * The data of a skill, which is content and never runs: `uri`, `parameters` and `schemas.parameters` stay (interface 7.12), and a warning names
+ * each part that was left out.
  */
 function reduceToSkill(data: JsonObject): AcceptedDocument {
   const sent = getKey(data, 'schemas')
@@ -359,17 +358,16 @@ export interface HandlerUri {
   readonly provider: string
   readonly kind: string
   readonly key: string
-  /** As written (`v0`), or `latest` when the uri names none. */
+  /** As written (`v0`), or `latest` if the uri has none. */
   readonly version: string
 }
 
 const LATEST = 'latest'
 
 /**
- * Reads a `data.uri` of one to four parts between colons (interface 7.2): `key`, `kind:key`,
- * `provider:kind:key`, `provider:kind:key:version`. Provider and kind default to `svc` and `builtin`. Undefined for
- * what names no handler: blank text, more than four parts, a web address, whose colon separates nothing, and text that holds
- * an embed token, which names one only once it is resolved (interface 10.1).
+ * Parses a `data.uri` of one to four parts between colons (interface 7.2): `key`, `kind:key`, `provider:kind:key`, `provider:kind:key:version`.
+ * Provider and kind default to `svc` and `builtin`. Undefined if it names no handler: blank text, more than four parts, a web address (its colon
+ * separates nothing), and text with an embed token, which names a handler only after it is resolved (interface 10.1).
  */
 export function parseHandlerUri(uri: string): HandlerUri | undefined {
   if (uri.trim() === '' || /^https?:\/\/|@\{\{|@svc\.embed\[/i.test(uri)) return undefined
@@ -386,7 +384,7 @@ export function handlerOf(data: JsonObject): HandlerUri | undefined {
   return typeof uri === 'string' ? parseHandlerUri(uri) : undefined
 }
 
-/** Whether the service itself provides the handler (interface 7.10, `is_managed`). */
+/** Whether the handler is one of this service (interface 7.10, `is_managed`). */
 export function isManaged(uri: HandlerUri | undefined): uri is HandlerUri {
   return uri?.provider === 'svc'
 }
@@ -396,26 +394,26 @@ export function isSkill(uri: HandlerUri | undefined): boolean {
   return isManaged(uri) && uri.key === 'skill'
 }
 
-/** The version a uri runs: `latest` is the highest that exists, and every handler has exactly `v0` so far. */
+/** The version of the handler that runs: `latest` is the highest one, and every handler has only `v0` so far. */
 export function effectiveVersion(uri: HandlerUri): string {
   return uri.version === LATEST ? 'v0' : uri.version
 }
 
-/** What workflows need to know of a handler of this service: they keep its uri and its schemas, and do not run it. */
+/** The facts about a handler of this service that workflows need: they store its uri and its schemas, and do not run it. */
 export interface HandlerInterface {
   /** Its name in the uri, `svc:<kind>:<key>:v0`. */
   readonly key: string
   readonly kind: 'builtin' | 'custom'
   readonly schemas?: BuiltInSchemas
-  /** The outputs schema that configured parameters determine (interface 7.5); undefined where they determine none. */
+  /** The outputs schema that these parameters determine (interface 7.5); undefined if they determine none. */
   readonly computedOutputs?: (parameters: Json | undefined) => JsonObject | undefined
-  /** Where the parameters say, by this value, that they may determine it; without this they always may. */
+  /** The value of the parameters with which they may determine it; without this, any value. */
   readonly computedWhere?: { readonly path: readonly string[]; readonly is: string }
 }
 
 /** The handlers of the provider `svc`, by kind and key (interface 7.2). */
 export class HandlerTable {
-  /** Of both kinds, in the order of the table. */
+  /** Handlers of both kinds, in the order of the table. */
   readonly keys: readonly string[]
   readonly #handlers: ReadonlyMap<string, HandlerInterface>
 
@@ -424,17 +422,17 @@ export class HandlerTable {
     this.#handlers = new Map(handlers.map((handler) => [handler.key, handler]))
   }
 
-  /** What of them can be sent to a thread: enough to tell which uris there are. */
+  /** The part that can be sent to a thread: enough to know which uris exist. */
   get sent(): readonly Pick<HandlerInterface, 'key' | 'kind'>[] {
     return Array.from(this.#handlers.values(), ({ key, kind }) => ({ key, kind }))
   }
 
-  /** `svc:builtin:chat:v0` for `chat`; a key of no handler is taken for a built-in. */
+  /** `svc:builtin:chat:v0` for `chat`; an unknown key counts as a built-in. */
   uriOf(key: string): string {
     return `svc:${this.#handlers.get(key)?.kind ?? 'builtin'}:${key}:v0`
   }
 
-  /** The handler that a uri names; undefined for other providers, and for kinds, keys and versions that there are not. */
+  /** The handler that a uri names; undefined for another provider, and for an unknown kind, key or version. */
   find(uri: HandlerUri | undefined): HandlerInterface | undefined {
     if (!isManaged(uri) || effectiveVersion(uri) !== 'v0') return undefined
     const handler = this.#handlers.get(uri.key)
@@ -442,8 +440,8 @@ export class HandlerTable {
   }
 
   /**
-   * What is wrong with a uri of the service's own provider: a sentence naming the keys it could have been, or undefined
-   * if it is fine (interface 7.2). Other providers' uris are their own business, and versions are not checked.
+   * The problem of a uri of this service's provider: a sentence with the nearest keys, or undefined if it is valid (interface 7.2). Uris of other
+   * providers, and versions, are not checked.
    */
   uriProblem(uri: HandlerUri | undefined): string | undefined {
     if (!isManaged(uri) || this.#handlers.get(uri.key)?.kind === uri.kind) return undefined
@@ -459,8 +457,8 @@ export class HandlerTable {
 }
 
 /**
- * The data as a reader sees it: beside a managed uri, `url` is where the service runs exactly this revision,
- * `<services base>/<key>/<version>/<revision id>`, unless a url of elsewhere is stored (interface 7.4). A skill has none.
+ * The data as readers get it. Beside a managed uri, `url` is the address at which the service runs exactly this revision, `<services
+ * base>/<key>/<version>/<revision id>`, unless a url elsewhere is stored (interface 7.4). A skill has none.
  */
 export function presentWorkflow(
   data: JsonObject,
@@ -474,7 +472,7 @@ export function presentWorkflow(
   return withKey(data, 'url', [context.servicesBase, ...parts].join('/'))
 }
 
-/** The data without a url that this service derives itself: such a url is never stored (interface 7.4). */
+/** The data without a url that this service derives itself, which is never stored (interface 7.4). */
 export function dropServicesUrl(data: JsonObject, servicesBase: string): JsonObject {
   const url = getKey(data, 'url')
   return typeof url === 'string' && isServicesUrl(url, servicesBase) ? withoutKey(data, 'url') : data

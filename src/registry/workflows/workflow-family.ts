@@ -47,7 +47,7 @@ import {
   writeTexts,
 } from './workflow-texts.ts'
 
-/** What a workflow's payload is: its `data` object, and how it lies in files. */
+/** The payload of a workflow: its `data` object, and its files. */
 export function workflowDocumentOf(handlers: HandlerTable): DocumentDefinition {
   return {
     name: 'workflow',
@@ -80,9 +80,8 @@ export function workflowFamilyOf(handlers: HandlerTable): Family {
 }
 
 /**
- * The data that a delta `{set, remove}` makes of `base` (interface 4.4, legacy form): a null at the
- * top level of `set` unsets that field, a deeper one is stored. Refuses a delta of another shape with `invalid_delta`,
- * and a result that is no valid data with `invalid_request`.
+ * The result of a delta `{set, remove}` on `base` (interface 4.4, legacy form): a null at the top level of `set` removes that field, a deeper one
+ * is stored. Refuses a delta of another form with `invalid_delta`, and an invalid result with `invalid_request`.
  */
 export function applyWorkflowDelta(
   base: JsonObject | undefined,
@@ -92,26 +91,26 @@ export function applyWorkflowDelta(
 ): AcceptedDocument {
   const derived = isManaged(base && handlerOf(base)) ? ['url'] : []
   const result = mergeDelta(base, delta, context, { examplePath: 'parameters.prompt', derived })
-  // what is wrong with the result came in with `set`, save for the rare pushed base or half-removed schema
+  // Almost always the problem came with `set`; rarely it was in a pushed base, or is a schema of which a part was removed.
   return acceptWorkflowData(result, { ...context, loc: [...context.loc, 'set'] }, handlers)
 }
 
-/** The names a handler's source may have in a commit's tree, one for each of `runtimes` in turn (interface 15.5). */
+/** The possible names of a source file in a commit's tree, one for each of `runtimes` in order (interface 15.5). */
 const scriptFiles: readonly string[] = ['script.py', 'script.ts', 'script.js']
 
-/** The name of the source in this language; undefined if it is none of `runtimes`. */
+/** The name of the source file in this language; undefined for a language that is none of `runtimes`. */
 function scriptFile(runtime: unknown): string | undefined {
   return typeof runtime === 'string' ? scriptFiles[runtimes.indexOf(runtime)] : undefined
 }
 
-/** Whether a path of a commit's tree is one that the functions below write and read, or a folder of texts. */
+/** Whether a path of a commit's tree is used by the functions below, or is a folder of texts. */
 export function isWorkflowFile(path: string): boolean {
   return path === WORKFLOW_DATA_FILE || scriptFiles.includes(path) || TEXT_FOLDERS.includes(path)
 }
 
 /**
- * The files that hold a workflow's data (interface 15.5): `data.json`, two-space JSON with its keys in their order, and the
- * source in a file of its own when `runtime` says the language; `script` then holds the name of that file.
+ * The files of a workflow's data (interface 15.5): `data.json`, as two-space JSON with its keys in their order, and the source in a file of its
+ * own if `runtime` is a known language; `script` is then the name of that file.
  */
 export function encodeWorkflow(data: JsonObject | undefined): readonly PayloadFile[] {
   if (data === undefined) return []
@@ -125,9 +124,9 @@ export function encodeWorkflow(data: JsonObject | undefined): readonly PayloadFi
 }
 
 /**
- * The data in a commit's tree, undefined if there is no `data.json`. A source file wins over a source inside
- * `data.json` and comes last when that has no `script` key, so that either may be changed with plain git; texts may lie in files of their
- * own (interface 7.16). What cannot be read is refused with `damaged_repository` naming the file and the place, a format of later servers with `unsupported_format`.
+ * The data in a commit's tree; undefined without `data.json`. A source file is used instead of a source in `data.json`, and its key comes last if
+ * `data.json` has no `script`, so that both can be changed with plain git. Texts may be in files of their own (interface 7.16). Refuses unreadable
+ * files with `damaged_repository`, naming file and place, and a format of later servers with `unsupported_format`.
  */
 export async function decodeWorkflow(read: FileReader, maxValues?: number): Promise<JsonObject | undefined> {
   const bytes = await read(WORKFLOW_DATA_FILE)
@@ -144,14 +143,14 @@ export async function decodeWorkflow(read: FileReader, maxValues?: number): Prom
   )
 }
 
-/** The files in the root that are read of this data: beside `data.json` that of its language's source, or each that may be it. */
+/** The files in the root that belong to this data: besides `data.json` the source file of its language, or each possible one. */
 function rootFilesOf(data: JsonObject | undefined): readonly string[] {
   if (!data) return [WORKFLOW_DATA_FILE]
   const own = scriptFile(getKey(data, 'runtime'))
   return [WORKFLOW_DATA_FILE, ...(own === undefined ? scriptFiles : [own])]
 }
 
-/** Of the bytes of `data.json`: the files that hold its texts, by how often it names them, and those that may hold its source. */
+/** The files that `data.json` names, from its bytes: the texts with the number of their uses, and the possible source files. */
 export function filesBesideWorkflow(main: Buffer): ReadonlyMap<string, number> {
   const stored = decodeJsonFile(WORKFLOW_DATA_FILE, main, "a workflow's data")
   const files = new Map(scriptFiles.map((name) => [name, 1]))
@@ -162,7 +161,7 @@ export function filesBesideWorkflow(main: Buffer): ReadonlyMap<string, number> {
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
 
-/** What editors leave in the file of a text that nobody sees, and every model gets. */
+/** Characters that editors add to the file of a text: people do not see them, but every model would get them. */
 export function textWarnings(path: string, bytes: Buffer): readonly Warning[] {
   if (!isTextPath(path)) return []
   const warning = (code: string, what: string): Warning => ({
@@ -175,10 +174,10 @@ export function textWarnings(path: string, bytes: Buffer): readonly Warning[] {
   ]
 }
 
-/** The bytes of a text's file without that. */
+/** The bytes of a text's file without those characters. */
 export function cleanText(bytes: Buffer): Buffer {
   const text = hasMark(bytes) ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes
-  // One character a byte, so that what is no UTF-8 stays as it is.
+  // One character for each byte, so that bytes that are not UTF-8 stay unchanged.
   return text.includes('\r\n')
     ? Buffer.from(text.toString('latin1').replaceAll('\r\n', '\n'), 'latin1')
     : text
@@ -188,7 +187,7 @@ function hasMark(bytes: Buffer): boolean {
   return bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
 }
 
-/** The file that holds the source: the runtime's; without a runtime the one named, else the first that is there. */
+/** The source file: that of the runtime; without a runtime the named one, else the first existing one. */
 async function sourceName(data: JsonObject, read: FileReader): Promise<string | undefined> {
   const own = scriptFile(getKey(data, 'runtime'))
   if (own !== undefined) return own
@@ -220,9 +219,8 @@ export const derivedFlagNames = [
 const RUN_A_MODEL: readonly string[] = ['llm', 'completion', 'chat']
 
 /**
- * What a revision's data says about it (interface 7.10); all false for a revision without data.
- * `has_handler` is false because no handler is registered over HTTP, `is_static` because no stored revision is one that
- * ships with the service. Never fails, whatever a push has put into the data.
+ * The flags of a revision from its data (interface 7.10); all false without data. `has_handler` is false because no handler is registered over
+ * HTTP, and `is_static` because no stored revision comes with the service. Never fails, whatever data was pushed.
  */
 export function deriveFlags(
   data: JsonObject = {},
@@ -251,7 +249,7 @@ function isFilled(text: Json | undefined): boolean {
   return typeof text === 'string' && text !== ''
 }
 
-/** Whether one of these properties of the inputs is of the catalog's type for a message or a list of them. */
+/** Whether one of these inputs has the catalog's type for a message, or for a list of messages. */
 function takesMessages(properties: Json | undefined): boolean {
   if (!isJsonObject(properties)) return false
   return entriesOf(properties).some(([, property]) => {
@@ -261,8 +259,8 @@ function takesMessages(properties: Json | undefined): boolean {
 }
 
 /**
- * How two revisions' data are merged: texts by line and word, the script by line, messages as texts are followed from one revision to the
- * next, tools by name or id, what an embed refers to as one thing.
+ * How the data of two revisions is merged: texts by line and word, the script by line, messages by following each text from one revision to the
+ * next, tools by name or id, and the reference of an embed as one value.
  */
 const workflowMergeRules: MergeRules = { isWhole: isEmbed, textUnit, identify }
 
@@ -285,7 +283,7 @@ function* identify(
   return path.at(-1) === 'tools' ? identifyTools(arrays) : undefined
 }
 
-/** The base's messages are told by their places; another side's is the one that it goes on from, else a new one. */
+/** A message of the base is identified by its place. A message of another side has the identity of the one that it continues, or a new one. */
 function* identifyMessages(arrays: Sides<readonly Json[]>): InSlices<Sides<readonly string[]> | undefined> {
   const messages = eachSide(arrays, (items) => items.map(placedMessage))
   const areMessages = [messages.base, messages.target, messages.source].every((side) =>
@@ -306,7 +304,7 @@ function* identifyMessages(arrays: Sides<readonly Json[]>): InSlices<Sides<reado
   const added = new Map<string, string>()
   for (const [at, item] of arrays.target.entries())
     added.set(`${ofTarget[at - 1] ?? ''} ${stringifyJson(item)}`, ofTarget[at] ?? '')
-  // What both added alike behind the same message is one message.
+  // Equal messages that both sides added after the same message are one message.
   for (const [at, item] of arrays.source.entries()) {
     const same = added.get(`${ofSource[at - 1] ?? ''} ${stringifyJson(item)}`)
     if (ofSource[at] === `source ${at}` && same?.startsWith('target ')) ofSource[at] = same
@@ -337,7 +335,7 @@ function saidIn(content: Json | undefined): string | undefined {
   return texts.length === 0 ? undefined : texts.join('\n')
 }
 
-/** Tools by their ids or names, where each has one of its own. */
+/** Tools by their ids or names, if all have different ones. */
 function identifyTools(arrays: Sides<readonly Json[]>): Sides<readonly string[]> | undefined {
   const ids = eachSide(arrays, (items) => items.map(nameOf))
   const areNamed = [ids.base, ids.target, ids.source].every(

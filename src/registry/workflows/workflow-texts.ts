@@ -30,29 +30,29 @@ import {
   unknownFormat,
 } from '../documents/stored-json.ts'
 
-/** The file that is a workflow's data, but for a source and texts in files of their own (interface 15.5). */
+/** The file with a workflow's data, except a source and texts in files of their own (interface 15.5). */
 export const WORKFLOW_DATA_FILE = 'data.json'
 
-/** The folders that texts lie in, in the root of a commit's tree. */
+/** The folders for texts, in the root of a commit's tree. */
 export const TEXT_FOLDERS: readonly string[] = ['prompt', 'parameters']
 
-/** The format in which texts lie in files (interface 7.16). */
+/** The version of the format of texts in files (interface 7.16). */
 const TEXT_FORMAT = 2
 
-/** A revision's texts lie in at most so many files. */
+/** The maximum number of text files in a revision. */
 const MAX_TEXTS = 256
 
-/** Longer strings have a file, in code points … */
+/** A string with more code points than this has a file … */
 const MAX_INLINE = 120
 
-/** … but values of these keys never: they say where or what something is, and nobody edits them as text. */
+/** … but never a value of these keys: nobody edits a place or a type as text. */
 export const NEVER_TEXTS: ReadonlySet<string | number> = new Set(['url', 'uri', 'role', 'name', 'id', 'type'])
 
 const NONE: ReadonlySet<string> = new Set()
 
 /**
- * The strings below `data.parameters` that belong in files, in the order of `data`: what messages say, every other one that is long or has
- * several lines, and what is at one of the pointers `kept`.
+ * The strings below `data.parameters` that have files, in the order of `data`: the texts of messages, every other string that is long or has
+ * several lines, and those at the pointers in `kept`.
  */
 export function findTexts(data: JsonObject, kept: Pick<Set<string>, 'has'> = NONE): readonly PlacedText[] {
   const found: PlacedText[] = []
@@ -61,7 +61,7 @@ export function findTexts(data: JsonObject, kept: Pick<Set<string>, 'has'> = NON
   if (isJsonObject(parameters)) look(parameters, '/parameters')
   return found
 
-  /** `message` is given for a message, and for the parts of what it says. */
+  /** `message` is passed for a message, and for the parts of its content. */
   function look(within: Json, pointer: string, message?: PlacedText['message']): void {
     const areMessages = isJsonArray(within) && keys.at(-1) === 'messages'
     for (const [key, member] of membersAt(within)) {
@@ -91,9 +91,9 @@ function textOfPart(part: JsonObject): string | undefined {
   return typeof text === 'string' ? text : undefined
 }
 
-/** Whether a string is a text wherever it stands but for the keys above: of several lines, or long. */
+/** Whether a string has a file under any other key: it has several lines, or is long. */
 export function isLongText(text: string): boolean {
-  // A code point is one or two units.
+  // A code point is one or two UTF-16 units.
   const isLong = text.length > MAX_INLINE && (text.length > 2 * MAX_INLINE || [...text].length > MAX_INLINE)
   return isLong || text.includes('\n')
 }
@@ -102,14 +102,14 @@ function pointerTo(pointer: string, key: string | number): string {
   return `${pointer}/${typeof key === 'number' ? key : pointerToken(key)}`
 }
 
-/** In the place of a text: an object of this one key, which names the text's file. */
+/** Replaces a text: an object with only this key, whose value is the path of the text's file. */
 const FILE = '@svc.file'
-/** Around an object that has one of these keys of its own: an object of this one key. */
+/** Wraps an object that has one of these two keys itself: an object with only this key. */
 const QUOTE = '@svc.quote'
 
 /**
- * The value at a pointer with a marker in the place of each text that has a file, and what could be taken for a marker quoted; itself where
- * nothing is. The data itself, at '', is neither.
+ * The value at a pointer with a marker in place of each text that has a file. An object that looks like a marker is wrapped. The same value if
+ * nothing changes. The data itself, at '', is never wrapped.
  */
 function marked<T extends Json>(
   value: T,
@@ -126,7 +126,7 @@ function marked<T extends Json>(
   return isLikeMarker ? { [QUOTE]: inner } : inner
 }
 
-/** The value with other members; itself where none of them changes. */
+/** The value with changed members; the same value if no member changes. */
 function withMembers<T extends Json>(value: T, change: (member: Json, key: string | number) => Json): T {
   const members: [string, Json][] = []
   let isChanged = false
@@ -136,13 +136,13 @@ function withMembers<T extends Json>(value: T, change: (member: Json, key: strin
     members.push([String(key), now])
   }
   if (!isChanged) return value
-  // An array stays one, and so does an object.
+  // The result has the same type: an array or an object.
   return (isJsonArray(value) ? members.map(([, item]) => item) : fromEntries(members)) as T
 }
 
 /**
- * The value at a pointer with `textOf` in the place of each marker, and quoted objects as they are. Refuses what cannot be a marker
- * (`damaged_repository`), naming `file`, which the value is from. The first level is never one.
+ * The value at a pointer with `textOf` in place of each marker, and wrapped objects unwrapped. Refuses an invalid marker with
+ * `damaged_repository`, naming `file`, from which the value is. The data itself is never a marker.
  */
 function unmarked<T extends Json>(
   value: T,
@@ -171,7 +171,7 @@ function pathIn(marker: JsonObject, file: string): string {
   )
 }
 
-/** The object that a quote stands for, any other as it is. */
+/** The content of a wrapped object; any other object unchanged. */
 function unquoted(object: JsonObject, file: string): JsonObject {
   if (!hasKey(object, QUOTE)) return object
   const quoted = getKey(object, QUOTE)
@@ -180,9 +180,9 @@ function unquoted(object: JsonObject, file: string): JsonObject {
 }
 
 /**
- * The data as it was sent, of data with markers and the texts' files (interface 7.16): those that `read` answers, undefined where there is none.
- * Data without a mark is as it is. Refuses with `damaged_repository` what cannot be read, naming `file`, which the data is from, or the
- * text's file; a format of later servers with `unsupported_format`.
+ * The data as it was sent, from stored data with markers and the files of its texts (interface 7.16); `read` answers the bytes of a file, or
+ * undefined if there is none. Data without the format key is returned unchanged. Refuses unreadable data with `damaged_repository`, naming `file`
+ * or the text's file, and a later format with `unsupported_format`.
  */
 export async function readTexts(file: string, stored: JsonObject, read: FileReader): Promise<JsonObject> {
   const pointers = pointersIn(file, stored)
@@ -192,16 +192,13 @@ export async function readTexts(file: string, stored: JsonObject, read: FileRead
     const bytes = await read(path, at)
     if (!bytes) throw damaged(`${file} says that a text is in ${path}, but there is no such file.`)
     const text = decodeText(path, bytes, true)
-    // Writing puts a line feed at the end of a file.
+    // A line feed was added at the end of the file when it was written.
     texts.set(path, text.endsWith('\n') ? text.slice(0, -1) : text)
   }
   return unmarked(withoutKey(stored, FORMAT_KEY), '', file, (path) => texts.get(path) ?? '')
 }
 
-/**
- * By the path of each file that markers in the data name, the JSON Pointers of those markers; undefined where the data has no markers.
- * Refuses as `readTexts` does.
- */
+/** The JSON Pointers of the markers for each file; undefined for data without markers. Refuses as `readTexts` does. */
 export function pointersIn(
   file: string,
   stored: JsonObject,
@@ -220,20 +217,20 @@ export function pointersIn(
   throw damaged(`${file} names ${pointers.size} files; the texts of a revision lie in at most ${MAX_TEXTS}.`)
 }
 
-/** Control characters that git shows badly, or takes for a sign that a file is no text. */
+/** Control characters that git shows badly, or because of which it treats a file as binary. */
 const ODD = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/
 
 /**
- * Writes the texts of a workflow's data into files, onto the root of the parent's tree (interface 7.16). Their names are a function of the data
- * and of that tree: a text keeps its file, wherever it goes. One that came from another revision, whose root is `other`, takes the file that it
- * has there, where that is free.
+ * Writes the texts of a workflow's data into files, onto the root of the parent's tree (interface 7.16). The file names depend only on the data
+ * and that tree: a text keeps its file even if it moves. A text from another revision, whose root is `other`, gets the file that it has there, if
+ * that is free.
  */
 export async function writeTexts(
   target: ObjectReader & ObjectSink,
   data: JsonObject,
   from: ApartFrom,
 ): Promise<SetApart> {
-  // Each step takes one go; of a mebibyte of short texts all of them together would keep others waiting for too long.
+  // Each step runs without a pause. All steps together would delay other requests for too long, if the data is a mebibyte of short texts.
   const slice = new TimeSlice()
   const { parent, before, maxBytes } = from
   const isThere = parent && (parent.entries === before || holdsSame(parent.entries, before))
@@ -247,7 +244,7 @@ export async function writeTexts(
     const bytes = Buffer.from(`${text}\n`)
     size += bytes.length
     files.set(pointer, path)
-    // A file that says the same stays as it is.
+    // The file of an unchanged text stays as it is.
     if (!isSame || !changes.delete(path))
       changes.set(path, entry ?? { mode: '100644', oid: target.write('blob', bytes) })
     await slice.pause()
@@ -271,7 +268,7 @@ function holdsSame(entries: readonly TreeEntry[], others: readonly TreeEntry[]):
   })
 }
 
-/** A text of another revision, and the file that it lies in, or would lie in if that revision had texts in files. */
+/** A text of another revision with its file, or with the file that it would have. */
 interface EarlierText extends PlacedText {
   readonly path: string
 }
@@ -279,17 +276,17 @@ interface EarlierText extends PlacedText {
 /** Where a text is put. */
 interface ChosenFile {
   readonly path: string
-  /** Whether the earlier data has the same text in this file. */
+  /** Whether the text is unchanged in this file. */
   readonly isSame?: boolean
-  /** The entry of a file elsewhere that says the same. */
+  /** The entry of an equal file in another revision. */
   readonly entry?: TreeEntry | undefined
 }
 
 type Chosen = Map<PlacedText, ChosenFile>
 
 /**
- * The file of each text that has one, as many as there may be: those that go on from one that has, then those that are taken from another
- * revision with their files, then the first ones. Of an earlier revision whose texts are in no files, they are what they would be.
+ * Chooses the file of each text, up to the maximum number: first for texts that continue one with a file, then for those from another revision,
+ * then for new ones. If the earlier revision has no text files, the names that its files would have are used.
  */
 async function chooseFiles(
   data: JsonObject,
@@ -316,7 +313,7 @@ async function chooseFiles(
   return chosen
 }
 
-/** The texts of earlier data that lie in files; of two markers that name one file the first has it. */
+/** The texts of earlier data that have files. If two markers name one file, the first has it. */
 function textsIn(earlier: KnownDocument | undefined): EarlierText[] {
   const texts: EarlierText[] = []
   if (!earlier || earlier.files.size === 0) return texts
@@ -339,8 +336,8 @@ async function wouldBeTexts(
 }
 
 /**
- * Reads the data of a tree and the paths of its texts; undefined where there is none that can be read. What is larger than `maxBytes` is not
- * compared: its texts are as good as gone.
+ * Reads the data of a tree and the paths of its texts; undefined if there is none, or it is unreadable. Data larger than `maxBytes` is not
+ * compared: the result is empty.
  */
 async function readEarlier(
   source: ObjectReader,
@@ -364,13 +361,13 @@ async function readEarlier(
   } catch (error) {
     const isUnreadable =
       error instanceof Refusal && (error.code === 'damaged_repository' || error.code === 'unsupported_format')
-    // What plain git broke, or a later server wrote, is mended by the next data; its files are then nobody's.
+    // The next commit replaces data that plain git broke or a later server wrote. Its files then belong to no text.
     if (isUnreadable) return undefined
     throw error
   }
 }
 
-/** What new files are chosen by. */
+/** The facts on which the choice of new files depends. */
 interface NewFiles extends Pick<ApartFrom, 'before' | 'other'> {
   readonly target: ObjectReader
   readonly earlier: KnownDocument | undefined
@@ -378,7 +375,7 @@ interface NewFiles extends Pick<ApartFrom, 'before' | 'other'> {
   readonly slice: TimeSlice
 }
 
-/** Chooses files for the texts that have none yet, in the order of `found`. */
+/** Chooses files for the texts without one, in the order of `found`. */
 async function chooseNewFiles(
   found: readonly PlacedText[],
   chosen: Chosen,
@@ -407,12 +404,12 @@ async function chooseNewFiles(
   }
 }
 
-/** Of a folder, or of a file without `.md`. */
+/** The name of a folder, or of a file without `.md`. */
 const PART = /^[a-z0-9][a-z0-9_-]{0,63}$/
 const PATH = /^(?:prompt|parameters)(?:\/[a-z0-9][a-z0-9_-]{0,79})+\.md$/
 const MAX_PATH_LENGTH = 200
 
-/** A number is put behind a name that is taken. */
+/** A number is added to a name that is used already. */
 const MAX_NUMBERS_TRIED = 1000
 
 /** Whether a marker may name this path (interface 7.16). */
@@ -421,8 +418,8 @@ export function isTextPath(path: string): boolean {
 }
 
 /**
- * Paths for a text that has no file yet, the best first. They say what it is, not where it stands: a message of a first revision is named
- * by its role, a later one also by its words, so that branches that each add one choose different files.
+ * Possible paths for a text without a file, the best first. They describe the text, not its place: a message of a first revision is named by its
+ * role, a later one also by a hash of its words, so that two branches that each add a message use different files.
  */
 function* pathsFor(text: PlacedText, isFirst: boolean): Generator<string, void, undefined> {
   for (const path of candidates(text, isFirst)) if (isTextPath(path)) yield path
@@ -454,7 +451,7 @@ function* numbered(base: string): Generator<string, void, undefined> {
   for (let number = 2; number <= MAX_NUMBERS_TRIED; number++) yield `${base}-${number}.md`
 }
 
-/** The key where a path may say it, else a hash of the place that the keys lead to. */
+/** The key if it is valid in a path, else a hash of its place. */
 function partOf(key: string | undefined, place: readonly (string | number)[]): string {
   if (key !== undefined && PART.test(key) && !isDeviceName(key)) return key
   return hashOf(JSON.stringify(place)).slice(0, 10)
