@@ -17,6 +17,7 @@ export {
   type TracePage,
   type TraceQuestion,
   type TraceWindow,
+  narrowed,
   noSuchPlace,
   readQuestion,
   sampleBound,

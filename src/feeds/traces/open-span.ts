@@ -12,6 +12,8 @@ export interface TraceStart {
   readonly parentId?: string | undefined
   readonly sessionId?: string | undefined
   readonly links?: ReadonlyMap<string, SpanLink> | undefined
+  /** Whether it runs what its caller has not committed (interface 12.15). */
+  readonly isDraft?: boolean | undefined
   /** Receives the whole trace when its root has ended. */
   readonly record: (spans: readonly Span[]) => void
 }
@@ -23,6 +25,7 @@ export function startTrace(start: TraceStart, name: string): OpenSpan {
       traceId: start.traceId ?? newTraceId(),
       sessionId: start.sessionId,
       links: start.links ?? NO_LINKS,
+      isDraft: start.isDraft ?? false,
       record: start.record,
       ended: [],
     },
@@ -134,7 +137,7 @@ export class OpenSpan {
 
   #finished(): Span {
     const endTime = now()
-    const { traceId, sessionId, links } = this.#trace
+    const { traceId, sessionId, links, isDraft } = this.#trace
     const { parentId, name, type, kind } = this.#birth
     const traceType = links.size > 0 ? 'annotation' : 'invocation'
     // our own names, whose order a plain object keeps
@@ -145,6 +148,8 @@ export class OpenSpan {
     }
     if (this.#svc) for (const [name, value] of this.#svc) svc[name] = value
     if (sessionId !== undefined) svc['session'] = { id: sessionId }
+    // On every span: a trace is found by any of its spans.
+    if (isDraft) svc['draft'] = true
     return {
       traceId,
       spanId: this.spanId,
@@ -198,6 +203,7 @@ interface RunningTrace {
   readonly traceId: string
   readonly sessionId: string | undefined
   readonly links: ReadonlyMap<string, SpanLink>
+  readonly isDraft: boolean
   readonly record: (spans: readonly Span[]) => void
   readonly ended: Span[]
 }

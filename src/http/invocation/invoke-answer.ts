@@ -16,6 +16,7 @@ export const invokeOutput = z.strictObject({
     stacktrace: z.array(z.string()).optional(),
   }),
   code: z.string().optional(),
+  secret: z.string().meta({ description: 'The secret of the project that is missing.' }).optional(),
   trace_id: z.string(),
   span_id: z.string(),
   session_id: z.string().optional(),
@@ -87,10 +88,10 @@ function succeeded(outputs: Json, envelope: Envelope): object {
 }
 
 function failed(failure: HandlerFailure, envelope: Envelope): { status: number; body: object } {
-  const { status, code, id, message, stacktrace } = failure
+  const { status, code, id, message, stacktrace, secret } = failure
   return {
     status,
-    body: envelope({ status: { code: status, message, type: `${ERRORS}${id}`, stacktrace }, code }),
+    body: envelope({ status: { code: status, message, type: `${ERRORS}${id}`, stacktrace }, code, secret }),
   }
 }
 

@@ -54,7 +54,7 @@ export const evaluationRecord = z.strictObject({
 
 /** Why a row has no result. */
 export const resultError = z.strictObject({
-  error: z.strictObject({ code: z.string(), message: z.string() }),
+  error: z.strictObject({ code: z.string(), message: z.string(), secret: z.string().optional() }),
 })
 
 const runResult = z.union([z.strictObject({ outputs: z.unknown() }), resultError])

@@ -46,7 +46,15 @@ export interface RowResult {
 
 /** The outputs of a run, or its error. */
 export type RunResult =
-  { readonly outputs: Json } | { readonly error: { readonly code: string; readonly message: string } }
+  | { readonly outputs: Json }
+  | {
+      readonly error: {
+        readonly code: string
+        readonly message: string
+        /** The secret of the project without which it failed. */
+        readonly secret?: string
+      }
+    }
 
 /**
  * The outcome of a row. `error`: the application or an evaluator failed. Else `failed`: a verdict was negative. Else `passed`: there was a

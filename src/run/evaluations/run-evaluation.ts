@@ -307,7 +307,10 @@ async function resultOf(run: () => Promise<Invocation>): Promise<RunResult> {
   try {
     const { result } = await run()
     if ('outputs' in result) return result
-    if ('failure' in result) return { error: { code: result.failure.code, message: result.failure.message } }
+    if ('failure' in result) {
+      const { code, message, secret } = result.failure
+      return { error: { code, message, ...(secret === undefined ? {} : { secret }) } }
+    }
     return { outputs: result.stream instanceof StreamedOutputs ? result.stream.whole() : null }
   } catch (error) {
     if (error instanceof Refusal) return { error: { code: error.code, message: error.message } }

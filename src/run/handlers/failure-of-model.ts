@@ -12,7 +12,8 @@ export function failureOfModel(
 ): HandlerFailure {
   const id = IDS[failure.kind] ?? otherwise
   const status = failure.upstreamStatus
-  if (status === undefined || IDS[failure.kind]) return new HandlerFailure(id, failure.message)
+  if (status === undefined || IDS[failure.kind])
+    return new HandlerFailure(id, failure.message, undefined, undefined, failure.secret)
   return new HandlerFailure(
     id,
     `${failure.message}\nThe provider answered with status ${statusInWords(status)}.`,

@@ -53,6 +53,8 @@ export class HandlerFailure extends Error {
   readonly status: FailureStatus
   /** The stack trace lines in the user's code. */
   readonly stacktrace: readonly string[] | undefined
+  /** The name of the secret of the project without which it failed. */
+  readonly secret: string | undefined
 
   /** `status` overrides the status of the id. */
   constructor(
@@ -60,11 +62,13 @@ export class HandlerFailure extends Error {
     message: string,
     stacktrace?: readonly string[],
     status: FailureStatus = STATUSES[id],
+    secret?: string,
   ) {
     super(message)
     this.id = id
     this.status = status
     this.stacktrace = stacktrace
+    this.secret = secret
   }
 
   /** A stable name in snake_case (interface 3.1): `missing_parameter`. */

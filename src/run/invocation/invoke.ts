@@ -52,6 +52,7 @@ export async function invoke(
       parentId: request.parent?.spanId,
       sessionId: request.sessionId,
       links: request.links,
+      isDraft: isDraft(request),
       record: (spans) => services.record(registry, spans),
     },
     key === undefined ? 'invoke' : `${key}_v0`,
@@ -259,6 +260,13 @@ function describe(
   const key = found.through?.key ?? selectorKey
   if (key !== undefined) span.setAttribute('selector', { key })
   span.setReferences(traceReferences(request, found, versionType))
+}
+
+/** Whether the request brings what is run, or its parameters, and names no revision (interface 12.15). */
+function isDraft({ inline, parameters, revisionId, references }: InvocationRequest): boolean {
+  if (!inline && !parameters) return false
+  const named = revisionId ?? inline?.id
+  return named === undefined && !['workflow', ...ROLES].some((role) => references?.has(`${role}_revision`))
 }
 
 function endFailed(span: OpenSpan, error: unknown): void {

@@ -157,12 +157,19 @@ function noKey(model: string, { name }: ModelProvider): ModelFailure {
   return new ModelFailure(
     'credential',
     `No API key found for model '${model}'. Set ${variable} in the configuration of the server, or store the secret of the project with \`${COMMAND} secrets set ${variable}\`.`,
+    undefined,
+    variable,
   )
 }
 
 function unknownConnection(connection: string, names: readonly string[]): ModelFailure {
   const known = names.length > 0 ? `known are ${names.map((it) => `'${it}'`).join(', ')}` : 'none is stored'
-  return new ModelFailure('connection', `There is no connection '${connection}': ${known}.`)
+  return new ModelFailure(
+    'connection',
+    `There is no connection '${connection}': ${known}.`,
+    undefined,
+    connection,
+  )
 }
 
 /** A model's provider, and the provider's name for it. */

@@ -95,11 +95,14 @@ export class ModelFailure extends Error {
   readonly kind: ModelFailureKind
   /** The provider's HTTP status, if it answered. */
   readonly upstreamStatus: number | undefined
+  /** The name of the secret that is missing. */
+  readonly secret: string | undefined
 
-  constructor(kind: ModelFailureKind, message: string, upstreamStatus?: number) {
+  constructor(kind: ModelFailureKind, message: string, upstreamStatus?: number, secret?: string) {
     super(message)
     this.kind = kind
     this.upstreamStatus = upstreamStatus
+    this.secret = secret
   }
 }
 

@@ -151,31 +151,54 @@ describe('http: invoking a prompt', () => {
     expect(spans.completion_v0.status_code).to.equal('STATUS_CODE_ERROR')
   })
 
-  it('stops asking when the client goes', async () => {
-    let closed: (() => void) | undefined
-    const gone = new Promise<void>((resolve) => (closed = resolve))
-    stub.answerNext((response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' })
-      response.write(
-        event({ id: 'x', choices: [{ index: 0, delta: { role: 'assistant', content: 'Par' } }] }),
-      )
-      response.on('close', () => closed?.())
+  for (const accept of ['application/x-ndjson', 'text/event-stream', 'application/json'])
+    // interface 12.16
+    it(`ends the call at the provider when the client goes, and does not repeat it, with ${accept}`, async () => {
+      const isWhole = accept === 'application/json'
+      const since = new Date().toISOString()
+      const began = new Promise<void>((begin) => {
+        stub.answerNext((response) => {
+          response.on('close', () => close())
+          if (!isWhole) {
+            response.writeHead(200, { 'content-type': 'text/event-stream' })
+            response.write(event({ choices: [{ index: 0, delta: { role: 'assistant', content: 'Par' } }] }))
+          }
+          begin()
+        })
+      })
+      let close = (): void => undefined
+      const gone = new Promise<void>((resolve) => (close = resolve))
+      const stop = new AbortController()
+      const asking = fetch(`${service.url}/services/completion/v0/invoke`, {
+        method: 'POST',
+        headers: { authorization: `ApiKey ${ADMIN_KEY}`, 'content-type': 'application/json', accept },
+        body: JSON.stringify({
+          data: {
+            parameters: {
+              prompt: {
+                messages: [{ role: 'user', content: 'Hi' }],
+                retry_policy: 'any',
+                retry_config: { max_retries: 3, delay_ms: 1 },
+              },
+            },
+            inputs: {},
+          },
+        }),
+        signal: stop.signal,
+      })
+      await began
+      const before = stub.received.length
+      if (!isWhole) await (await asking).body?.getReader().read()
+      stop.abort()
+      await asking.catch(() => undefined)
+      await gone
+      // A run that is over has a trace, and asks no more.
+      const failed = { conditions: [{ field: 'status_code', value: 'STATUS_CODE_ERROR' }] }
+      const over = { filtering: failed, draft: true, windowing: { oldest: since } }
+      while ((await service.post('/traces/query', over)).body.count === 0)
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      expect(stub.received).to.have.length(before)
     })
-    const stop = new AbortController()
-    const response = await fetch(`${service.url}${url}/invoke`, {
-      method: 'POST',
-      headers: {
-        authorization: `ApiKey ${ADMIN_KEY}`,
-        'content-type': 'application/json',
-        accept: 'application/x-ndjson',
-      },
-      body: JSON.stringify({ data: { inputs: { input: 'France' } } }),
-      signal: stop.signal,
-    })
-    await response.body?.getReader().read()
-    stop.abort()
-    await gone
-  })
 
   it('says which variable or secret is missing: 424', async () => {
     const { status, body } = await service.post('/services/completion/v0/invoke', {
@@ -191,6 +214,95 @@ describe('http: invoking a prompt', () => {
     })
     expect([status, body.code]).to.deep.equal([424, 'invalid_secrets'])
     expect(body.status.message).to.include('ANTHROPIC_API_KEY').and.include('branchpoint secrets')
+    expect(body.secret).to.equal('ANTHROPIC_API_KEY')
+  })
+
+  // interface 11.19
+  it('asks without a connection with the key of the provider, at the base URL that stands beside it', async () => {
+    const own = await startService({ env: { HOOK_ALLOW_PRIVATE: 'true' } })
+    try {
+      const run = (connection?: string) =>
+        own.post('/services/completion/v0/invoke', {
+          data: {
+            parameters: {
+              prompt: {
+                messages: [{ role: 'user', content: 'Hi' }],
+                llm_config: { model: 'mistral/large', ...(connection === undefined ? {} : { connection }) },
+              },
+            },
+            inputs: {},
+          },
+        })
+      expect((await run()).body.secret).to.equal('MISTRAL_API_KEY')
+      expect((await run('ours')).body).to.include({ code: 'unknown_connection', secret: 'ours' })
+      const secret = { value: 'sk-of-mistral', provider: 'mistral', base_url: stub.url }
+      const set = await own.put('/secrets/MISTRAL_API_KEY', { secret })
+      expect(set.body.secret).to.include({ provider: 'mistral', base_url: stub.url })
+      const { body: listed, text } = await own.get('/secrets')
+      expect(listed.secrets[0]).to.include({
+        name: 'MISTRAL_API_KEY',
+        provider: 'mistral',
+        base_url: stub.url,
+      })
+      expect(text + set.text).to.not.include('sk-of-mistral')
+      const { status, body, text: whole } = await run()
+      expect(status, whole).to.equal(200)
+      expect(body.data.outputs).to.equal('Paris')
+      expect(stub.received.at(-1)?.headers.authorization).to.equal('Bearer sk-of-mistral')
+      expect(stub.received.at(-1)?.body.model).to.equal('large')
+    } finally {
+      await own.stop()
+    }
+  })
+
+  // interface 12.15
+  it('marks on each span the trace of what was run without being committed', async () => {
+    const parameters = { prompt: { messages: [{ role: 'user', content: 'Hi' }] } }
+    const data = { uri: 'svc:builtin:completion:v0', parameters }
+    const { body: stored } = await service.post('/applications/revisions/retrieve', {
+      application_ref: { slug: 'capital' },
+    })
+    const revision = { id: stored.application_revision.id }
+    const draftOf = async (body: object, path = '/services/invoke'): Promise<unknown> => {
+      const reply = await service.post(`${path}`, body)
+      expect(reply.status, reply.text).to.equal(200)
+      const { spans } = await traceOf(reply.body.trace_id)
+      const [root] = Object.values<any>(spans) // tests look into answers freely
+      const [call] = Object.values<any>(root.spans)
+      expect(call.attributes.svc.draft).to.equal(root.attributes.svc.draft)
+      drafts.set(reply.body.trace_id, root.attributes.svc.draft === true)
+      return root.attributes.svc.draft
+    }
+    const drafts = new Map<string, boolean>()
+    const inputs = { input: 'France' }
+    const references = { application: { slug: 'capital' } }
+    expect(await draftOf({ references, data: { revision: { data }, inputs } })).to.equal(true)
+    expect(await draftOf({ references, data: { parameters, inputs } })).to.equal(true)
+    expect(await draftOf({ data: { parameters, inputs } }, '/services/completion/v0/invoke')).to.equal(true)
+    expect(await draftOf({ references, data: { inputs } })).to.equal(undefined)
+    expect(await draftOf({ data: { inputs } }, `${url}/invoke`)).to.equal(undefined)
+    expect(await draftOf({ data: { parameters, inputs } }, `${url}/invoke`)).to.equal(undefined)
+    const named = { references: { application_revision: revision }, data: { parameters, inputs } }
+    expect(await draftOf(named)).to.equal(undefined)
+    expect(await draftOf({ data: { revision: { ...revision, data }, inputs } })).to.equal(undefined)
+    const asked = async (body: object): Promise<string[]> => {
+      const { body: answer, text } = await service.post('/traces/query', { heads_only: true, ...body })
+      expect(answer, text).to.have.property('traces')
+      return answer.traces
+        .map((it: { trace_id: string }) => it.trace_id)
+        .filter((id: string) => drafts.has(id))
+    }
+    const those = (isDraft: boolean) =>
+      [...drafts].flatMap(([id, is]) => (is === isDraft ? id : [])).reverse()
+    expect(await asked({ draft: true })).to.deep.equal(those(true))
+    expect(await asked({ draft: false })).to.deep.equal(those(false))
+    expect(await asked({})).to.deep.equal([...drafts.keys()].reverse())
+    const filtering = { operator: 'or', conditions: [{ field: 'span_name', value: 'nothing' }] }
+    expect(await asked({ draft: true, filtering })).to.deep.equal([])
+    expect(await asked({ draft: true, filtering: { conditions: [] } })).to.deep.equal(those(true))
+    const page = await service.post('/traces/query', { draft: false, windowing: { limit: 2 } })
+    expect(page.body.windowing.next).to.be.a('string')
+    expect((await service.post('/spans/query', { draft: true })).status).to.equal(422)
   })
 
   it('blames the request for a variable that the prompt needs and does not get', async () => {

@@ -148,6 +148,14 @@ export function traceQuestion(
   return { focus, filtering: filtering && stringifyJson(filtering.value), window: { ...window, next } }
 }
 
+/** The same question, of whose answer each trace also has a span that fulfils the condition. */
+export function narrowed(question: TraceQuestion, condition: Json): TraceQuestion {
+  const { focus, filtering, window } = question
+  const own = filtering === undefined ? [] : [parseJson(filtering, { maxDepth: MOST_RECORD_LEVELS })]
+  const value = { operator: 'and', conditions: [...own, condition] }
+  return { ...question, ...traceQuestion(focus, { value, loc: ['body', 'filtering'] }, window) }
+}
+
 /** A trace's cursor is its id. A span's cursor is both ids, or its own with the start time of the window. */
 function cursorOf(focus: TraceQuestion['focus'], next: string): string {
   const [first = '', second] = next.split('.')

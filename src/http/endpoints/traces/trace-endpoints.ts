@@ -50,6 +50,12 @@ export function traceEndpoints(tracesOf: (registry: Registry) => ProjectTraces):
           names: ['heads_only'],
           schema: z.boolean().meta({ description: 'Without the spans below the first level: for a list.' }),
         },
+        draft: {
+          names: ['draft'],
+          schema: z
+            .boolean()
+            .meta({ description: 'Only traces of what was run without being committed, or only others.' }),
+        },
       }),
       fromQuery: queryWindowing,
       output: traceList('traces', traceRecord),

@@ -3,6 +3,7 @@ import { type Json, plainJson } from '../../../base/json.ts'
 import {
   type SavedQuery,
   findSavedQuery,
+  narrowed,
   traceQuestion,
   type TraceQuestion,
   type TraceWindow,
@@ -15,6 +16,8 @@ import { traceWindowing } from '../../schemas/trace.ts'
 export interface TracesRequest extends References {
   readonly filtering?: Json | undefined
   readonly windowing?: TraceWindow | undefined
+  /** Only traces of drafts, or only others (interface 12.15). */
+  readonly draft?: boolean | undefined
 }
 
 /**
@@ -23,6 +26,19 @@ export interface TracesRequest extends References {
  * query has another focus.
  */
 export async function traceQuery(
+  registry: Registry,
+  focus: TraceQuestion['focus'],
+  { draft, ...asked }: TracesRequest,
+): Promise<TraceQuestion> {
+  const question = await questionNamed(registry, focus, asked)
+  if (draft === undefined) return question
+  return narrowed(question, { ...DRAFT, operator: draft ? 'exists' : 'not_exists' })
+}
+
+/** What every span of a draft's trace has. */
+const DRAFT = { field: 'attributes', key: 'svc.draft' }
+
+async function questionNamed(
   registry: Registry,
   focus: TraceQuestion['focus'],
   { filtering, windowing = {}, artifact, variant, revision }: TracesRequest,
