@@ -1,6 +1,6 @@
 export { limitedTraces } from './traces/limited-traces.ts'
 export { type HintDialect, type SpanHint, sqlOfHint } from './traces/filter/span-hint.ts'
-export { OpenSpan, startTrace } from './traces/open-span.ts'
+export { addTokens, OpenSpan, startTrace, type Tokens } from './traces/open-span.ts'
 export { OpenTraces, type SharedTraces } from './traces/open-traces.ts'
 export {
   ProjectTraces,

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, fromEntries } from '../../base/json.ts'
+import { type Json, type JsonObject, fromEntries, getKey, isJsonObject } from '../../base/json.ts'
 import { randomHex } from './trace-ids.ts'
 import type { Span, SpanException, SpanKind, SpanLink, SpanReference, SpanType } from './span.ts'
 
@@ -102,6 +102,18 @@ export class OpenSpan {
     return this
   }
 
+  /** Counts the tokens of a run that recorded its own spans below this one. */
+  addRun(spans: readonly Span[]): this {
+    for (const span of spans)
+      if (span.parentId === this.spanId) this.#tokensBelow = addTokens(this.#tokensBelow, tokensOf(span))
+    return this
+  }
+
+  /** The tokens so far: its own and those of ended inner spans. */
+  get tokens(): Tokens | undefined {
+    return addTokens(this.#tokens, this.#tokensBelow)
+  }
+
   /** `svc.references.<name>`: an object that is run. */
   addReference(name: string, reference: SpanReference): this {
     this.#references = new Map(this.#references).set(name, reference)
@@ -173,7 +185,7 @@ export class OpenSpan {
   /** Metrics (interface 12.9): `incremental` is the span's own, `cumulative` includes inner spans. Also adds them to the parent. */
   #metrics(duration: number): JsonObject {
     const metrics: Record<string, Json> = { duration: { cumulative: duration } }
-    const tokens = added(this.#tokens, this.#tokensBelow)
+    const { tokens } = this
     if (tokens)
       metrics['tokens'] = { ...(this.#tokens ? { incremental: this.#tokens } : {}), cumulative: tokens }
     const own = this.#exception ? 1 : 0
@@ -181,16 +193,27 @@ export class OpenSpan {
     if (errors > 0) metrics['errors'] = { ...(own > 0 ? { incremental: own } : {}), cumulative: errors }
     const parent = this.#parent
     if (parent) {
-      parent.#tokensBelow = added(parent.#tokensBelow, tokens)
+      parent.#tokensBelow = addTokens(parent.#tokensBelow, tokens)
       parent.#errorsBelow += errors
     }
     return metrics
   }
 }
 
-type Tokens = Readonly<Record<'prompt' | 'completion' | 'total', number>>
+export type Tokens = Readonly<Record<'prompt' | 'completion' | 'total', number>>
 
-function added(a: Tokens | undefined, b: Tokens | undefined): Tokens | undefined {
+/** The tokens of an ended span, with those of its inner spans. */
+function tokensOf({ attributes }: Span): Tokens | undefined {
+  const path = ['svc', 'metrics', 'tokens', 'cumulative']
+  const found = path.reduce<Json | undefined>(
+    (value, name) => (isJsonObject(value) ? getKey(value, name) : undefined),
+    attributes,
+  )
+  return found as Tokens | undefined // as `#metrics` wrote it
+}
+
+/** The sum of two counts; undefined if neither is known. */
+export function addTokens(a: Tokens | undefined, b: Tokens | undefined): Tokens | undefined {
   if (!a || !b) return a ?? b
   return {
     prompt: a.prompt + b.prompt,

@@ -15,6 +15,11 @@ const pinned = {
 
 const MAX_TESTCASE_IDS = 1000
 
+const usage = z.strictObject({
+  duration_ms: z.number(),
+  tokens: z.strictObject({ prompt: z.number(), completion: z.number(), total: z.number() }).optional(),
+})
+
 const summary = z.strictObject({
   done: z.int(),
   failed: z.int(),
@@ -30,6 +35,7 @@ const summary = z.strictObject({
       success_rate: z.number().nullable(),
     }),
   ),
+  usage: usage.meta({ description: 'The sum over the rows.' }).optional(),
 })
 
 /** A run of a testset through an application and evaluators, each pinned to a revision. */
@@ -65,6 +71,9 @@ export const evaluationResult = z.strictObject({
   trace_id: z.string(),
   application: runResult,
   evaluators: z.record(z.string(), runResult),
+  usage: usage
+    .meta({ description: 'What the application and the evaluators took; absent in old evaluations.' })
+    .optional(),
 })
 
 /** A filter for the rows of an evaluation. */

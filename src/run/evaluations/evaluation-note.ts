@@ -56,7 +56,12 @@ function subjectOf({ application, testset, rows }: EvaluationPlan): string {
   return `Evaluate ${application.revision_slug} with ${testset.revision_slug} (${rows} rows)`
 }
 
-function headLine(plan: EvaluationPlan, summary: EvaluationSummary, finishedAt: string): string {
+/** The first line of an evaluation: what was judged, and how. What it took is in the log alone. */
+function headLine(
+  plan: EvaluationPlan,
+  { usage: _, ...summary }: EvaluationSummary,
+  finishedAt: string,
+): string {
   const { id, created_at, created_by, testset, application, evaluators, outputs_from: source } = plan
   const head = {
     evaluation: {

@@ -1,4 +1,5 @@
 import type { Json } from '../../base/json.ts'
+import type { Tokens } from '../../feeds/traces.ts'
 
 /**
  * A run of a testset through an application and evaluators. All revisions are pinned by id at the start, so that a resumed run uses the same
@@ -42,6 +43,15 @@ export interface RowResult {
   readonly application: RunResult
   /** By evaluator name; empty if the application failed. */
   readonly evaluators: Readonly<Record<string, RunResult>>
+  /** Absent if an earlier version ran the row. */
+  readonly usage?: Usage
+}
+
+/** What a row took, or all rows together: the evaluators with the application. */
+export interface Usage {
+  readonly duration_ms: number
+  /** Absent if no model reported any. */
+  readonly tokens?: Tokens
 }
 
 /** The outputs of a run, or its error. */
@@ -90,6 +100,8 @@ export interface EvaluationSummary {
   /** Rows on which the application failed. */
   readonly failed: number
   readonly evaluators: Readonly<Record<string, EvaluatorSummary>>
+  /** The sum over the rows that have it; absent if none has. */
+  readonly usage?: Usage
 }
 
 /** An evaluator's results. It does not run on rows on which the application failed, but they count in both rates. */

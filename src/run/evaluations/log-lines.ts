@@ -64,9 +64,19 @@ const counts = z.object({
   success_rate: z.number().nullable(),
 })
 
+const usage = z.object({
+  duration_ms: z.number(),
+  tokens: z.object({ prompt: z.number(), completion: z.number(), total: z.number() }).exactOptional(),
+})
+
 const end = z.object({
   finished_at: z.iso.datetime(),
-  summary: z.object({ done: z.int(), failed: z.int(), evaluators: named((it) => counts.safeParse(it).data) }),
+  summary: z.object({
+    done: z.int(),
+    failed: z.int(),
+    evaluators: named((it) => counts.safeParse(it).data),
+    usage: usage.exactOptional(),
+  }),
 })
 
 const row = z.object({
@@ -74,6 +84,7 @@ const row = z.object({
   trace_id: z.string(),
   application: z.custom<RowResult['application']>(isRunResult),
   evaluators: named((it) => (isRunResult(it) ? it : undefined)),
+  usage: usage.exactOptional(),
 })
 
 const line = z.object({ plan: plan.optional(), row: row.optional(), end: end.optional() })

@@ -235,6 +235,7 @@ async function runRow(setting: RowSetting, row: EvaluationRow): Promise<RowResul
   const trace: Span[] = []
   const record = (spans: readonly Span[]): void => {
     for (const span of spans) trace.push(span)
+    root.addRun(spans)
   }
   const collecting = { ...services, record: (_: Registry, spans: readonly Span[]) => record(spans) }
   const source = plan.outputs_from
@@ -242,6 +243,7 @@ async function runRow(setting: RowSetting, row: EvaluationRow): Promise<RowResul
     source === undefined
       ? undefined
       : new Map([['invocation', spanOf(rowTraceId({ id: source }, row), 'application')]])
+  const begun = performance.now()
   const root = startTrace({ ...spanOf(traceId, 'row'), links, record }, 'evaluation')
   root
     .setData('inputs', { inputs: data })
@@ -284,7 +286,15 @@ async function runRow(setting: RowSetting, row: EvaluationRow): Promise<RowResul
     root.fail({ type: application.error.code, message: application.error.message, stacktrace: undefined })
   root.end()
   if (!signal.aborted) services.record(registry, trace)
-  return { testcase_id: testcaseId, trace_id: traceId, application, evaluators: Object.fromEntries(judged) }
+  const { tokens } = root
+  const usage = { duration_ms: Math.round(performance.now() - begun), ...(tokens ? { tokens } : {}) }
+  return {
+    testcase_id: testcaseId,
+    trace_id: traceId,
+    application,
+    evaluators: Object.fromEntries(judged),
+    usage,
+  }
 
   function refer(name: string, pinned: PinnedRevision): void {
     root

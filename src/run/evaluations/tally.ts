@@ -1,9 +1,11 @@
+import { addTokens } from '../../feeds/traces.ts'
 import { getKey, isJsonObject, numberOf, type Json } from '../../base/json.ts'
-import type { EvaluationSummary, EvaluatorSummary, RowResult, RunResult } from './evaluation.ts'
+import type { EvaluationSummary, EvaluatorSummary, RowResult, RunResult, Usage } from './evaluation.ts'
 
 export class RunningSummary {
   #done = 0
   #failed = 0
+  #usage: Usage | undefined
   readonly #evaluators = new Map<string, Count>()
 
   /** `names` are the evaluators, in the order of display. */
@@ -12,8 +14,9 @@ export class RunningSummary {
       this.#evaluators.set(name, { scored: 0, passed: 0, failed: 0, errors: 0, sum: 0 })
   }
 
-  add({ application, evaluators }: RowResult): void {
+  add({ application, evaluators, usage }: RowResult): void {
     this.#done++
+    if (usage) this.#usage = this.#usage ? sumOf(this.#usage, usage) : usage
     if ('error' in application) this.#failed++
     for (const [name, count] of this.#evaluators) {
       const result = evaluators[name]
@@ -23,7 +26,12 @@ export class RunningSummary {
 
   summary(): EvaluationSummary {
     const summaries = [...this.#evaluators].map(([name, count]) => [name, this.#summaryOf(count)] as const)
-    return { done: this.#done, failed: this.#failed, evaluators: Object.fromEntries(summaries) }
+    return {
+      done: this.#done,
+      failed: this.#failed,
+      evaluators: Object.fromEntries(summaries),
+      ...(this.#usage ? { usage: this.#usage } : {}),
+    }
   }
 
   #summaryOf({ scored, passed, failed, errors, sum }: Count): EvaluatorSummary {
@@ -38,6 +46,11 @@ export class RunningSummary {
       success_rate: this.#done === 0 ? null : passed / this.#done,
     }
   }
+}
+
+function sumOf(left: Usage, right: Usage): Usage {
+  const tokens = addTokens(left.tokens, right.tokens)
+  return { duration_ms: left.duration_ms + right.duration_ms, ...(tokens ? { tokens } : {}) }
 }
 
 interface Count {

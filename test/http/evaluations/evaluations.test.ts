@@ -221,6 +221,34 @@ describe('http: evaluations', () => {
     )
   })
 
+  it('says of each row how long it took and how many tokens, and sums both, also after a resumption', async () => {
+    const messages = [{ role: 'user', content: 'The capital of {{country}}?' }]
+    const prompt = { messages, llm_config: { model: 'mock/examples' }, template_format: 'curly' }
+    await client.workflow('counting', { uri: 'svc:builtin:completion:v0', parameters: { prompt } })
+    const { id, summary } = await client.run({ ...order, application_ref: { slug: 'counting' } })
+    const { results } = (await service.post(`/evaluations/${id}/results`)).body
+    const sum = (of: (usage: any) => number): number =>
+      results.reduce((all: number, { usage }: any) => all + of(usage), 0)
+    expect(summary.usage.tokens.total).to.be.above(results.length)
+    expect(summary.usage).to.deep.equal({
+      duration_ms: sum((it) => it.duration_ms),
+      tokens: {
+        prompt: sum((it) => it.tokens.prompt),
+        completion: sum((it) => it.tokens.completion),
+        total: sum((it) => it.tokens.total),
+      },
+    })
+    const { trace } = (await service.get(`/traces/${results[0].trace_id}`)).body
+    expect(trace.spans.evaluation.attributes.svc.metrics.tokens.cumulative).to.deep.equal(
+      results[0].usage.tokens,
+    )
+    const log = `${service.storeDir}/default/evaluations/${id}.jsonl`
+    const lines = readFileSync(log, 'utf8').trim().split('\n')
+    writeFileSync(log, `${lines.slice(0, 2).join('\n')}\n`)
+    const resumed = (await service.post(`/evaluations/${id}/resume`)).body.evaluation.summary.usage
+    expect(resumed.tokens).to.deep.equal(summary.usage.tokens)
+  })
+
   it('counts rows that the application fails on, and goes on', async () => {
     await client.workflow('picky', {
       uri: 'svc:custom:mock:v0',

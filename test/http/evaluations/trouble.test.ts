@@ -162,7 +162,7 @@ describe('http: evaluations in trouble', () => {
     const note = git(service.repository('echo'), ['notes', '--ref=evaluations', 'show', 'echo'])
     const lines = note.split('\n').filter((line) => line.includes(id))
     expect(lines).to.have.length(1)
-    expect(JSON.parse(lines[0] ?? '').evaluation.summary).to.deep.equal(summary)
+    expect(JSON.parse(lines[0] ?? '').evaluation.summary.evaluators).to.deep.equal(summary.evaluators)
     await receiver.stop()
   })
 
@@ -218,7 +218,7 @@ describe('http: evaluations in trouble', () => {
     expect(empty).to.include({ state: 'finished', rows: 0 })
     expect(empty.summary.evaluators.exact).to.include({ scored: 0, mean_score: null, success_rate: null })
     const alone = await client.run({ ...ORDER, evaluator_refs: [] })
-    expect(alone.summary).to.deep.equal({ done: 40, failed: 0, evaluators: {} })
+    expect(alone.summary).to.deep.include({ done: 40, failed: 0, evaluators: {} })
   })
 
   it('evaluators may have names that JavaScript has its own ideas of, also when it is resumed', async () => {
@@ -234,7 +234,7 @@ describe('http: evaluations in trouble', () => {
     const lines = readFileSync(logOf(id), 'utf8').trim().split('\n')
     writeFileSync(logOf(id), `${lines.slice(0, 21).join('\n')}\n`)
     const { body } = await service.post(`/evaluations/${id}/resume`)
-    expect(body.evaluation.summary).to.deep.equal(summary)
+    expect(body.evaluation.summary.evaluators).to.deep.equal(summary.evaluators)
   })
 
   it('an application that is archived meanwhile is evaluated to the end', async () => {
