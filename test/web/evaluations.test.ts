@@ -93,8 +93,8 @@ describe('workbench: evaluations', () => {
     await form.getByRole('button', { name: 'Start the evaluation' }).focus()
     await page.keyboard.press('Enter')
     await page.waitForURL('**/eval/*-*')
-    await page.getByRole('heading', { name: 'capitals-1 with countries-1' }).waitFor()
-    const summary = page.getByRole('region', { name: 'Summary by evaluator' })
+    await page.getByRole('heading', { name: 'capitals v1 on countries v1' }).waitFor()
+    const summary = page.getByRole('region', { name: 'Results by evaluator' })
     await summary.getByRole('row', { name: /exact v1 1 of 3 33\.3 % 2 0 0 0\.333 over 3/ }).waitFor()
     await visit.close()
   })
@@ -104,8 +104,8 @@ describe('workbench: evaluations', () => {
     const visit = await bench.visit({ path: `/eval/${id}` })
     const { page } = visit
     const rows = page.getByRole('table', { name: 'Rows of the evaluation' })
-    await rows.getByRole('row', { name: /country Norway Oslo Oslo exact passed \d/ }).waitFor()
-    await rows.getByRole('row', { name: /country Peru Peru Lima exact failed/ }).waitFor()
+    await rows.getByRole('row', { name: /country Norway Oslo Oslo exact v1 passed \d/ }).waitFor()
+    await rows.getByRole('row', { name: /country Peru Peru Lima exact v1 failed/ }).waitFor()
     await visit.expectNoBarriers()
     await visit.picture('evaluation-1440')
     await page.getByRole('button', { name: 'Failed' }).click()
@@ -172,20 +172,20 @@ describe('workbench: evaluations', () => {
     await visit.picture('evaluations-1440')
     for (const key of ['j', 'Space', 'j', 'Space', 'c']) await page.keyboard.press(key)
     await page.waitForURL(`**/eval/${left}...${right}`)
-    await page.getByText('is better on 1 row · worse on 1 row').waitFor()
+    await page.getByText('v2 is better on 1 row · worse on 1 row').waitFor()
     await page.getByText('different output on 3 of 4 rows').waitFor()
     const rows = page.getByRole('table', { name: 'Rows of both evaluations' })
     await rows.getByRole('row', { name: /country Norway Oslo Oslo Bergen worse passed failed/ }).waitFor()
     // The row that was edited is still one row.
     await rows.getByRole('row', { name: /country Tchad N’Djamena Chad Tchad same/ }).waitFor()
-    await rows.getByRole('row', { name: /country Fiji Suva – Fiji only right – failed/ }).waitFor()
+    await rows.getByRole('row', { name: /country Fiji Suva – Fiji only in one – failed/ }).waitFor()
     await visit.expectNoBarriers()
     await visit.picture('evaluations-compare-1440')
     await page.getByRole('button', { name: 'Better 1' }).click()
     await page.waitForURL('**?show=better')
     await rows.getByText('Peru').first().click()
     const panel = page.getByRole('complementary', { name: 'The opened row' })
-    await panel.getByRole('group', { name: 'Outputs at the left and at the right' }).waitFor()
+    await panel.getByRole('group', { name: 'Outputs of v1 and v2' }).waitFor()
     await visit.expectNoBarriers()
     await visit.close()
   })
@@ -263,7 +263,7 @@ describe('workbench: evaluations', () => {
     const visit = await bench.visit({ path: `/eval/${left}...${right}` })
     const { page } = visit
     page.on('request', (request) => calls.push(new URL(request.url()).pathname))
-    await page.getByText('moving judged the left evaluation as v1 and the right one as v2').waitFor()
+    await page.getByText('Evaluator: moving v1 judged v1, moving v2 judged v2.').waitFor()
     const summary = page.getByRole('region', { name: 'Both evaluations by evaluator' })
     await summary.getByRole('row', { name: /moving v1 and v2: not comparable 50\.0 % 50\.0 %/ }).waitFor()
     await summary.getByRole('row', { name: /exact v1 50\.0 % 50\.0 %/ }).waitFor()
@@ -301,7 +301,7 @@ describe('workbench: evaluations', () => {
     await visit.close()
 
     const over = await bench.visit({ path: `/eval/${right}?tab=versions` })
-    await over.page.getByText('Judged by different versions of an evaluator: moving v2, moving v1').waitFor()
+    await over.page.getByText('The evaluator changed: moving v2, moving v1').waitFor()
     const table = over.page.getByRole('region', { name: 'Evaluations of this variant' })
     await table.getByRole('columnheader', { name: 'moving v1' }).waitFor()
     await table.getByRole('columnheader', { name: 'moving v2' }).waitFor()
@@ -339,18 +339,57 @@ describe('workbench: evaluations', () => {
     const seen = watching.page.getByRole('table', { name: 'Rows of the evaluation' })
     await seen.getByText('doubled').first().waitFor()
     expect(await seen.getByText('doubled').count()).to.equal(1)
-    await page.getByRole('button', { name: 'Stop the run' }).click()
+    await page.getByRole('button', { name: 'Stop the evaluation' }).click()
     await page.getByText('Interrupted: 1 of 3 rows').waitFor()
     await others.page.getByRole('row', { name: /interrupted slow v1 numbers v1 1 of 3 0/ }).waitFor()
     hook.release()
-    await page.getByRole('button', { name: 'Resume the run' }).click()
+    await page.getByRole('button', { name: 'Resume the evaluation' }).click()
     await page.getByRole('button', { name: 'Run again' }).waitFor()
     expect(hook.calls(1), 'what was done is not run again').to.equal(1)
     // Windows of others show it without a reload: the list, and the rows as they come.
     await others.page.getByRole('row', { name: /finished slow v1 numbers v1 3 0/ }).waitFor()
     await seen.getByText('doubled').nth(2).waitFor()
     await watching.page.getByRole('button', { name: 'Run again' }).waitFor()
+    // A screen reader is told of the end.
+    await watching.page.getByRole('status').getByText('The evaluation finished: 3 rows.').waitFor()
     for (const each of [visit, others, watching]) await each.close()
+  })
+
+  it('reads a chat as text and as messages, in the order of the testset, with tokens and times, and leads to the playground', async () => {
+    await bench.ask('POST', '/simple/applications/', {
+      application: {
+        slug: 'chatter',
+        data: { ...promptOf([]), uri: 'svc:builtin:chat:v0' },
+      },
+    })
+    const said = Array.from({ length: 9 }, (_, at) => `Number ${at} of nine`)
+    await testset(
+      'talks',
+      said.map((content, at) => ({ country: `${at}`, messages: [{ role: 'user', content }], capital: '' })),
+    )
+    const id = await run('chatter', 'talks', { concurrency: 9 })
+    const { evaluation } = await bench.ask('GET', `/evaluations/${id}`)
+    const visit = await bench.visit({ path: `/eval/${id}` })
+    const { page } = visit
+    const rows = page.getByRole('table', { name: 'Rows of the evaluation' }).getByRole('row')
+    await rows.nth(9).waitFor()
+    for (const [at, text] of said.entries())
+      expect(await rows.nth(at + 1).textContent(), 'the row and its output, without JSON').to.match(
+        new RegExp(`country ?${at} messages ?${text} ${text}`),
+      )
+    const { tokens } = evaluation.summary.usage
+    expect(tokens.total).to.be.above(0)
+    await page.getByText('Tokens').waitFor()
+    await page.getByText(tokens.total.toLocaleString('en-US'), { exact: true }).waitFor()
+    await page.getByText('Time of all rows').waitFor()
+    await rows.nth(3).click()
+    const panel = page.getByRole('complementary', { name: 'The opened row' })
+    for (const role of ['user', 'assistant'])
+      await panel.getByRole('listitem').filter({ hasText: role }).getByText('Number 2 of nine').waitFor()
+    await visit.expectNoBarriers()
+    const link = await panel.getByRole('link', { name: 'Open in playground' }).getAttribute('href')
+    expect(link).to.match(/^\/a\/chatter\/run\?left=r%3Achatter-1&.*trace=[0-9a-f]{32}$/)
+    await visit.close()
   })
 
   it('shows hostile rows and outputs as text, a row of ten thousand columns, and lines of a megabyte', async () => {
@@ -376,7 +415,7 @@ describe('workbench: evaluations', () => {
     await rows.getByText('<script>').first().click()
     await panel.getByText('<script>').first().waitFor()
     await visit.expectNoBarriers()
-    expect(await page.title()).to.include('echo-1 with hostile-1')
+    expect(await page.title()).to.include('echo v1 on hostile v1')
     await visit.close()
   })
 
@@ -389,7 +428,7 @@ describe('workbench: evaluations', () => {
     const { page } = visit
     await page.getByText('The prompt failed on 4 of 4 rows').waitFor()
     const rows = page.getByRole('table', { name: 'Rows of the evaluation' })
-    await rows.getByText('not run').first().waitFor()
+    await rows.getByText('skipped').first().waitFor()
     expect(await rows.getByText('! error').count()).to.equal(4)
     await visit.expectNoBarriers()
     await visit.go('/eval/01a214c6-257f-7254-b779-b820e71074b5')

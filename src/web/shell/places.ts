@@ -30,6 +30,24 @@ export const places = {
   settings: (section: string) => `/${PAGES.settings}/${section}`,
 } as const
 
+/** The search parameters of the playground that open a version with the inputs of a trace. */
+export function playgroundWith({
+  revision,
+  variant,
+  version,
+  trace,
+}: PlaygroundStart): Record<string, string> {
+  return { left: `r:${revision}`, variant, version: String(version), trace }
+}
+
+interface PlaygroundStart {
+  /** The revision's slug. */
+  readonly revision: string
+  readonly variant: string
+  readonly version: number
+  readonly trace: string
+}
+
 /** The search parameters of the address. */
 export function useAddress(): Readonly<Record<string, string | undefined>> {
   return useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>

@@ -5,7 +5,7 @@ import { useMemo, useState } from 'react'
 import { call } from '../../api/call.ts'
 import { useRoute } from '../../api/use-route.ts'
 import { TextDiff } from '../../parts/diff/lines.tsx'
-import type { JudgePair, Evaluation } from '../../parts/evaluation/evaluation.tsx'
+import { endNames, type Evaluation, type JudgePair } from '../../parts/evaluation/evaluation.tsx'
 import { Empty } from '../../parts/states/states.tsx'
 import { Toggles } from '../../parts/tabs/tabs.tsx'
 import { clipped, textOf } from '../../parts/text/text.tsx'
@@ -38,6 +38,9 @@ interface CompareRowsProps {
   readonly rows: readonly ComparedRow[]
 }
 
+/** The names of the two evaluations. */
+type EndNames = ReturnType<typeof endNames>
+
 const SHOWN: readonly {
   readonly value: string | undefined
   readonly label: string
@@ -61,6 +64,7 @@ export function CompareRows({ left, right, judges, rows }: CompareRowsProps) {
   const navigate = useNavigate()
   const { row: opened, open, close } = useOpenRow()
   const expected = useExpectedColumns(right.evaluators)
+  const names = endNames(left, right)
   const chosen = SHOWN.find((it) => it.value === show) ?? SHOWN[0]
   const shown = rows.filter((row) => chosen?.has(row))
   const openedRow = rows.find(({ key }) => key === opened)
@@ -90,6 +94,7 @@ export function CompareRows({ left, right, judges, rows }: CompareRowsProps) {
         <div className={openedRow ? shared.beside : undefined}>
           <CompareTable
             key={show}
+            names={names}
             judges={judges}
             rows={shown}
             expected={expected}
@@ -97,7 +102,9 @@ export function CompareRows({ left, right, judges, rows }: CompareRowsProps) {
             open={open}
             close={close}
           />
-          {openedRow && <ComparePanel row={openedRow} judges={judges} expected={expected} close={close} />}
+          {openedRow && (
+            <ComparePanel row={openedRow} names={names} judges={judges} expected={expected} close={close} />
+          )}
         </div>
       )}
     </>
@@ -105,6 +112,7 @@ export function CompareRows({ left, right, judges, rows }: CompareRowsProps) {
 }
 
 interface ComparePanelProps {
+  readonly names: EndNames
   readonly row: ComparedRow
   readonly judges: readonly JudgePair[]
   readonly expected: readonly string[]
@@ -112,7 +120,7 @@ interface ComparePanelProps {
 }
 
 /** All about one row of two evaluations. */
-function ComparePanel({ row, judges, expected, close }: ComparePanelProps) {
+function ComparePanel({ row, names: [base, head], judges, expected, close }: ComparePanelProps) {
   const { left, right } = row
   const id = (right ?? left)?.testcase_id ?? ''
   const { data } = useRoute('POST /testcases/query', { body: { testcase_ids: [id] } }, { immutable: true })
@@ -129,8 +137,8 @@ function ComparePanel({ row, judges, expected, close }: ComparePanelProps) {
         </button>
       </header>
       <nav aria-label="Of this row">
-        {left && <Link to={places.trace(left.trace_id)}>Trace at the left</Link>}
-        {right && <Link to={places.trace(right.trace_id)}>Trace at the right</Link>}
+        {left && <Link to={places.trace(left.trace_id)}>Trace of {base}</Link>}
+        {right && <Link to={places.trace(right.trace_id)}>Trace of {head}</Link>}
       </nav>
       <section>
         <h3>Inputs</h3>
@@ -144,13 +152,13 @@ function ComparePanel({ row, judges, expected, close }: ComparePanelProps) {
       )}
       {left && (
         <section>
-          <h3>Output at the left</h3>
+          <h3>Output of {base}</h3>
           <Value of={left.application} />
         </section>
       )}
       {right && (
         <section>
-          <h3>Output at the right</h3>
+          <h3>Output of {head}</h3>
           <Value of={right.application} />
         </section>
       )}
@@ -158,7 +166,7 @@ function ComparePanel({ row, judges, expected, close }: ComparePanelProps) {
         <section>
           <h3>What changed</h3>
           <TextDiff
-            label="Outputs at the left and at the right"
+            label={`Outputs of ${base} and ${head}`}
             base={outputOf(left)}
             head={outputOf(right)}
             prose
@@ -170,12 +178,13 @@ function ComparePanel({ row, judges, expected, close }: ComparePanelProps) {
           <h3>{name}</h3>
           <p className={styles.verdicts}>
             <Verdict outcome={outcomeOf(left?.evaluators[before.name])} /> <span aria-hidden>→</span>
-            <span className="visually-hidden">, at the right</span>
+            <span className="visually-hidden">, {head}:</span>
             <Verdict outcome={outcomeOf(right?.evaluators[after.name])} />
           </p>
           {!isComparable && (
             <p className="muted">
-              Not comparable: judged by v{before.version} at the left and v{after.version} at the right.
+              Not comparable: v{before.version} of the evaluator judged {base}, v{after.version} judged {head}
+              .
             </p>
           )}
         </section>
@@ -185,6 +194,7 @@ function ComparePanel({ row, judges, expected, close }: ComparePanelProps) {
 }
 
 interface CompareTableProps {
+  readonly names: EndNames
   readonly judges: readonly JudgePair[]
   readonly rows: readonly ComparedRow[]
   readonly expected: readonly string[]
@@ -196,14 +206,14 @@ interface CompareTableProps {
 const ROWS_READ_AT_ONCE = 200
 
 /** The rows of two evaluations with both outputs and both verdicts. */
-function CompareTable({ judges, rows, expected, opened, open, close }: CompareTableProps) {
+function CompareTable({ names, judges, rows, expected, opened, open, close }: CompareTableProps) {
   const [wanted, setWanted] = useState(ROWS_READ_AT_ONCE)
   const near = rows.slice(0, wanted)
   const dataOf = useData(near)
   return (
     <VirtualTable
       label="Rows of both evaluations"
-      columns={['Row', 'Expected', 'Left', 'Right', 'Change', 'Verdict left', 'Verdict right']}
+      columns={['Row', 'Expected', ...names, 'Change', ...names.map((name) => `Results of ${name}`)]}
       minWidth={960}
       widths="minmax(0, 3fr) minmax(0, 2fr) minmax(0, 3fr) minmax(0, 3fr) 124px minmax(104px, 1.4fr) minmax(104px, 1.4fr)"
       rows={near}
@@ -292,8 +302,8 @@ const SIGNS: Readonly<Record<ComparedRow['change'], readonly [sign: string, word
   mixed: ['◆', 'both'],
   same: ['=', 'same'],
   'not comparable': ['≠', 'not comparable'],
-  'only left': ['◁', 'only left'],
-  'only right': ['▷', 'only right'],
+  'only left': ['◁', 'only in one'],
+  'only right': ['▷', 'only in one'],
 }
 
 /** How the right result compares with the left one: a sign and a word. */

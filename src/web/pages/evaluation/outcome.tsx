@@ -1,7 +1,10 @@
 import type { Answer } from '../../api/call.ts'
 import { shownScore } from '../../parts/evaluation/evaluation.tsx'
+import { membersOf } from '../../api/json.ts'
 import { JsonView } from '../../parts/json/json-view.tsx'
-import { textOf, Fold } from '../../parts/text/text.tsx'
+import { Fold } from '../../parts/text/text.tsx'
+import { Conversation } from '../../parts/conversation/conversation.tsx'
+import { messagesIn, saidIn } from '../../parts/conversation/read-messages.ts'
 import styles from './evaluation.module.css'
 
 /** The result of a row, as the interface answers it. */
@@ -10,7 +13,7 @@ export type RowResult = Answer<'POST /evaluations/{id}/results'>['results'][numb
 /** The result of a run: of the prompt, or of an evaluator. */
 type RunResult = RowResult['application']
 
-/** `scored`: a number without a verdict. `said`: neither. `absent`: not run, since the prompt failed. */
+/** `scored`: a number without a verdict. `said`: neither. `absent`: skipped, since the prompt failed. */
 type OutcomeKind = 'passed' | 'failed' | 'error' | 'scored' | 'said' | 'absent'
 
 /** The verdict of an evaluator on a row. */
@@ -44,9 +47,9 @@ export function rankOf({ kind, score }: Outcome): number | undefined {
   return score ?? (kind === 'passed' ? 1 : kind === 'failed' ? 0 : undefined)
 }
 
-/** The prompt's output, or its error, as text. */
+/** The prompt's output, or its error, as text; of a chat, what it said. */
 export function outputOf({ application }: RowResult): string {
-  return 'error' in application ? application.error.message : textOf(application.outputs)
+  return 'error' in application ? application.error.message : saidIn(application.outputs)
 }
 
 const SIGNS: Readonly<Record<OutcomeKind, readonly [sign: string, word: string]>> = {
@@ -55,16 +58,29 @@ const SIGNS: Readonly<Record<OutcomeKind, readonly [sign: string, word: string]>
   error: ['!', 'error'],
   scored: ['≈', 'scored'],
   said: ['·', 'no verdict'],
-  absent: ['–', 'not run'],
+  absent: ['–', 'skipped'],
+}
+
+/** An outcome in words: `passed 1.000`. */
+export function wordOf({ kind, score }: Outcome): string {
+  return score === undefined ? SIGNS[kind][1] : `${SIGNS[kind][1]} ${shownScore(score)}`
+}
+
+interface VerdictProps {
+  /** The evaluator, with its version; a long name is cut, the version never. */
+  readonly name?: string
+  readonly version?: number
+  readonly outcome: Outcome
 }
 
 /** A verdict: a sign, a word, and the score if there is one. */
-export function Verdict({ name, outcome }: { readonly name?: string; readonly outcome: Outcome }) {
+export function Verdict({ name, version, outcome }: VerdictProps) {
   const { kind, score, message } = outcome
   const [sign, word] = SIGNS[kind]
   return (
     <span className={styles[kind]} title={message}>
       {name !== undefined && <span className={styles.name}>{name}</span>}
+      {version !== undefined && <span className={styles.score}>v{version}</span>}
       <b>
         <span aria-hidden>{sign}</span> {word}
       </b>
@@ -73,7 +89,7 @@ export function Verdict({ name, outcome }: { readonly name?: string; readonly ou
   )
 }
 
-/** A whole result: texts as text, other values as JSON, errors by their message. */
+/** A whole result: messages as a conversation, texts as text, other values as JSON, errors by their message. */
 export function Value({ of }: { readonly of: RunResult }) {
   if ('error' in of) {
     return (
@@ -84,10 +100,29 @@ export function Value({ of }: { readonly of: RunResult }) {
     )
   }
   const { outputs } = of
+  const found = messagesIn(outputs)
+  if (found && Object.keys(found.rest).length === 0) return <Conversation messages={found.messages} />
   return (
     <div className={styles.value}>
       {typeof outputs === 'string' ? <Fold text={outputs} /> : <JsonView value={outputs} />}
     </div>
+  )
+}
+
+/** What an evaluator said besides its verdict and score, which stand in the heading. */
+export function Reason({ of }: { readonly of: RunResult }) {
+  if ('error' in of) return <Value of={of} />
+  const { success: _, score: __, ...rest } = membersOf(of.outputs)
+  const { reason, ...others } = rest
+  const isRecord = typeof of.outputs === 'object' && of.outputs !== null && !Array.isArray(of.outputs)
+  if (!isRecord) return <Value of={of} />
+  return (
+    <>
+      {typeof reason === 'string' && <Value of={{ outputs: reason }} />}
+      {Object.keys(typeof reason === 'string' ? others : rest).length > 0 && (
+        <Value of={{ outputs: (typeof reason === 'string' ? others : rest) as never }} />
+      )}
+    </>
   )
 }
 
@@ -113,7 +148,7 @@ export function RowColumns({ data, without }: RowColumnsProps) {
               <Fold text={name} lines={2} />
             </dt>
             <dd>
-              {typeof value === 'string' ? <Fold text={value} /> : <JsonView value={value} depth={1} />}
+              <ColumnValue value={value} />
             </dd>
           </div>
         ))}
@@ -122,5 +157,15 @@ export function RowColumns({ data, without }: RowColumnsProps) {
         <JsonView name={`${rest.length.toLocaleString()} more`} value={Object.fromEntries(rest)} depth={0} />
       )}
     </>
+  )
+}
+
+function ColumnValue({ value }: { readonly value: unknown }) {
+  if (typeof value === 'string') return <Fold text={value} />
+  const found = messagesIn(value)
+  return found && Object.keys(found.rest).length === 0 ? (
+    <Conversation messages={found.messages} />
+  ) : (
+    <JsonView value={value} depth={1} />
   )
 }

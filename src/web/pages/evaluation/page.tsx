@@ -2,12 +2,15 @@ import { useParams, Link, useNavigate } from '@tanstack/react-router'
 import { RunPage } from './run-page.tsx'
 import { useRoute } from '../../api/use-route.ts'
 import {
+  differences,
+  endNames,
   type Evaluation,
   EvaluationState,
   judgePairs,
   type JudgePair,
   percent,
   shownScore,
+  versionName,
 } from '../../parts/evaluation/evaluation.tsx'
 import { Page } from '../../parts/page/page.tsx'
 import { Failure, Progress, Skeleton } from '../../parts/states/states.tsx'
@@ -45,9 +48,7 @@ function ComparePage({ left, right }: { readonly left: string; readonly right: s
         { label: 'Evaluations', to: places.evaluations() },
         {
           label:
-            base && head
-              ? `${base.application.revision_slug} and ${head.application.revision_slug}`
-              : 'Two evaluations',
+            base && head ? `${endNames(base, head)[1]} vs ${endNames(base, head)[0]}` : 'Two evaluations',
         },
       ]}
       wide
@@ -165,13 +166,14 @@ interface CompareSummaryProps {
 /** The two evaluations with their results. */
 function CompareSummary({ left, right, judges, rows }: CompareSummaryProps) {
   const of = (run: Evaluation, name: string) => run.summary.evaluators[name]
+  const [base, head] = endNames(left, right)
   const count = (change: ComparedRow['change']): number =>
     rows?.filter((row) => row.change === change).length ?? 0
   return (
     <section className={styles.summary} aria-label="Summary">
       <div className={styles.ends}>
-        <End name="Left" run={left} />
-        <End name="Right" run={right} />
+        <End name={base} run={left} />
+        <End name={head} run={right} />
       </div>
       {judges.length > 0 ? (
         <Table
@@ -179,7 +181,7 @@ function CompareSummary({ left, right, judges, rows }: CompareSummaryProps) {
           columns={[
             { name: 'Evaluator', cell: ({ name }) => name },
             {
-              name: 'Judged by',
+              name: 'Version',
               cell: ({ left: before, right: after, isComparable }) =>
                 isComparable ? (
                   `v${before.version}`
@@ -190,22 +192,22 @@ function CompareSummary({ left, right, judges, rows }: CompareSummaryProps) {
                 ),
             },
             {
-              name: 'Left passed',
+              name: `${base} passed`,
               number: true,
               cell: ({ left: judge }) => percent(of(left, judge.name)?.success_rate),
             },
             {
-              name: 'Right passed',
+              name: `${head} passed`,
               number: true,
               cell: ({ right: judge }) => percent(of(right, judge.name)?.success_rate),
             },
             {
-              name: 'Left mean score',
+              name: `${base} mean score`,
               number: true,
               cell: ({ left: judge }) => shownScore(of(left, judge.name)?.mean_score),
             },
             {
-              name: 'Right mean score',
+              name: `${head} mean score`,
               number: true,
               cell: ({ right: judge }) => shownScore(of(right, judge.name)?.mean_score),
             },
@@ -214,13 +216,14 @@ function CompareSummary({ left, right, judges, rows }: CompareSummaryProps) {
           keyOf={({ left: judge }) => judge.revision_id}
         />
       ) : (
-        <p className="muted">No evaluator took part in both evaluations, so they cannot be compared.</p>
+        <p className="muted">No evaluator took part in both evaluations, so only outputs are compared.</p>
       )}
+      <Differences left={left} right={right} />
       <Incomparable left={left} right={right} judges={judges} />
       {rows && (
         <p role="status">
           {[
-            `${right.application.revision_slug} is better on ${rowsOf(count('better'))}`,
+            `${head} is better on ${rowsOf(count('better'))}`,
             `worse on ${rowsOf(count('worse'))}`,
             `better and worse on ${rowsOf(count('mixed'))}`,
             ...(count('not comparable') === 0
@@ -236,6 +239,19 @@ function CompareSummary({ left, right, judges, rows }: CompareSummaryProps) {
 
 function rowsOf(count: number): string {
   return count === 1 ? '1 row' : `${count.toLocaleString()} rows`
+}
+
+/** What differs besides the prompt's version. */
+function Differences({ left, right }: Pick<CompareSummaryProps, 'left' | 'right'>) {
+  const found = differences(left, right)
+  if (found.length === 0) return null
+  return (
+    <div role="group" aria-label="What differs" className={styles.differences}>
+      {found.map((sentence) => (
+        <p key={sentence}>{sentence}</p>
+      ))}
+    </div>
+  )
 }
 
 /** Tells if an evaluator changed between the evaluations, and offers to judge both with one revision. */
@@ -254,14 +270,9 @@ function Incomparable({ left, right, judges }: Omit<CompareSummaryProps, 'rows'>
   return (
     <div className={styles.incomparable}>
       <p>
-        {changed
-          .map(
-            ({ name, left: before, right: after }) =>
-              `${name} judged the left evaluation as v${before.version} and the right one as v${after.version}`,
-          )
-          .join('; ')}
-        . A difference may come from the evaluator instead of the prompt, so{' '}
-        {changed.length === 1 ? 'it gives' : 'they give'} no verdict here.
+        A difference may come from the evaluator instead of the prompt, so{' '}
+        {changed.map(({ name }) => name).join(', ')} {changed.length === 1 ? 'gives' : 'give'} no verdict
+        here.
       </p>
       <JudgeAgain older={isLeftOlder ? left : right} newer={isLeftOlder ? right : left} done={done} />
     </div>
@@ -275,7 +286,7 @@ function End({ name, run }: { readonly name: string; readonly run: Evaluation })
       <h2>{name}</h2>
       <p>
         <Link to={places.evaluation(id)}>
-          <b>{application.revision_slug}</b> with {testset.revision_slug}
+          <b>{versionName(application)}</b> on {versionName(testset)}
         </Link>
       </p>
       <p className={styles.when}>

@@ -4,7 +4,8 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { call } from '../../api/call.ts'
 import type { Evaluation } from '../../parts/evaluation/evaluation.tsx'
-import { clipped, textOf } from '../../parts/text/text.tsx'
+import { saidIn } from '../../parts/conversation/read-messages.ts'
+import { clipped } from '../../parts/text/text.tsx'
 import { useCommands } from '../../shell/commands.tsx'
 import { outputOf, type RowResult } from './outcome.tsx'
 import styles from './rows.module.css'
@@ -152,7 +153,7 @@ export function InputsCell({ data, dedupId = '', without }: InputsCellProps) {
       {data === undefined && <i>The row is gone from its testset.</i>}
       {inputs.slice(0, MOST_INPUTS).map(([name, value]) => (
         <span key={name}>
-          <bdi className={styles.key}>{clipped(name)}</bdi> <bdi>{clipped(textOf(value))}</bdi>{' '}
+          <bdi className={styles.key}>{clipped(name)}</bdi> <bdi>{clipped(saidIn(value))}</bdi>{' '}
         </span>
       ))}
     </span>

@@ -1,7 +1,14 @@
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useRoute, useWrite } from '../../api/use-route.ts'
-import { type Evaluation, EvaluationState, percent, shownScore } from '../../parts/evaluation/evaluation.tsx'
+import {
+  type Evaluation,
+  EvaluationState,
+  percent,
+  shownScore,
+  titleOf,
+  versionName,
+} from '../../parts/evaluation/evaluation.tsx'
 import { Page } from '../../parts/page/page.tsx'
 import { authorName, RevisionChip } from '../../parts/chips/chips.tsx'
 import { Failure, Skeleton, Progress } from '../../parts/states/states.tsx'
@@ -49,6 +56,7 @@ export function RunPage({ id }: { readonly id: string }) {
         <>
           <RunFacts run={run} />
           <RunProgress run={run} />
+          <Ending run={run} />
           <RunSummary run={run} />
           <LinkTabs
             label="Views of the evaluation"
@@ -74,11 +82,6 @@ export function RunPage({ id }: { readonly id: string }) {
       )}
     </Page>
   )
-}
-
-/** The title of an evaluation: what was run on what. */
-export function titleOf({ application, testset }: Evaluation): string {
-  return `${application.revision_slug} with ${testset.revision_slug}`
 }
 
 function About({ run }: { readonly run: Evaluation }) {
@@ -114,9 +117,38 @@ function RunProgress({ run }: { readonly run: Evaluation }) {
   )
 }
 
+/** Tells screen readers that the evaluation ended while the page was open. */
+function Ending({ run }: { readonly run: Evaluation }) {
+  const { state } = run
+  const before = useRef(state)
+  const [said, say] = useState('')
+  useEffect(() => {
+    if (state === 'running') say('')
+    else if (before.current !== state) say(endOf(run))
+    before.current = state
+    // Only a change of the state is an end; the counts are final by then.
+  }, [state])
+  return (
+    <p role="status" className="visually-hidden">
+      {said}
+    </p>
+  )
+}
+
+function endOf({ state, rows, evaluators, summary }: Evaluation): string {
+  if (state === 'interrupted')
+    return `The evaluation was stopped after ${summary.done.toLocaleString()} of ${rows.toLocaleString()} rows.`
+  const passed = evaluators.map(
+    ({ name, version }) =>
+      `${name} v${version} passed ${(summary.evaluators[name]?.passed ?? 0).toLocaleString()}`,
+  )
+  return `The evaluation finished: ${[`${summary.done.toLocaleString()} rows`, ...passed].join(', ')}.`
+}
+
 /** What the evaluation ran, with versions: all are pinned when it starts. */
 function RunFacts({ run }: { readonly run: Evaluation }) {
-  const { application, testset, evaluators, concurrency, outputs_from: source } = run
+  const { application, testset, evaluators, concurrency, outputs_from: source, summary } = run
+  const { duration_ms: took, tokens } = summary.usage ?? {}
   return (
     <dl className={styles.facts}>
       <div>
@@ -137,7 +169,7 @@ function RunFacts({ run }: { readonly run: Evaluation }) {
         </dd>
       </div>
       <div>
-        <dt>Judged by</dt>
+        <dt>Evaluators</dt>
         <dd>
           {evaluators.map(({ name, artifact_slug: slug, revision_slug: revision, version }) => (
             <span key={name} className={styles.judge}>
@@ -156,6 +188,20 @@ function RunFacts({ run }: { readonly run: Evaluation }) {
           </dd>
         </div>
       )}
+      {tokens && (
+        <div>
+          <dt>Tokens</dt>
+          <dd title={`${tokens.prompt.toLocaleString()} in, ${tokens.completion.toLocaleString()} out`}>
+            {tokens.total.toLocaleString()}
+          </dd>
+        </div>
+      )}
+      {took !== undefined && (
+        <div>
+          <dt>Time of all rows</dt>
+          <dd>{duration(took)}</dd>
+        </div>
+      )}
       <div>
         <dt>Rows at once</dt>
         <dd>{concurrency}</dd>
@@ -172,13 +218,13 @@ function RunSummary({ run }: { readonly run: Evaluation }) {
     <section className={styles.summary} aria-label="Summary">
       {unrun > 0 && (
         <p className={styles.unrun}>
-          The prompt failed on {unrun.toLocaleString()} of {done.toLocaleString()} rows; no evaluator ran on{' '}
-          {unrun === 1 ? 'it' : 'them'}, and {unrun === 1 ? 'it counts' : 'they count'} as not passed.
+          The prompt failed on {unrun.toLocaleString()} of {done.toLocaleString()} rows. Evaluators skipped{' '}
+          {unrun === 1 ? 'it, and it counts' : 'them, and they count'} as not passed.
         </p>
       )}
       {evaluators.length > 0 && (
         <Table
-          caption="Summary by evaluator"
+          caption="Results by evaluator"
           columns={[
             { name: 'Evaluator', cell: ({ name, version }) => `${name} v${version}` },
             {
@@ -192,7 +238,7 @@ function RunSummary({ run }: { readonly run: Evaluation }) {
             },
             { name: 'Failed', number: true, cell: ({ failed }) => failed?.toLocaleString() ?? '–' },
             { name: 'Errors', number: true, cell: ({ errors }) => errors.toLocaleString() },
-            { name: 'Not run', number: true, cell: () => unrun.toLocaleString() },
+            { name: 'Skipped', number: true, cell: () => unrun.toLocaleString() },
             {
               name: 'Mean score',
               number: true,
@@ -264,7 +310,7 @@ function RunActions({ run }: { readonly run: Evaluation }) {
           busy={stop.isPending}
           onClick={() => stop.mutate({ path: { id } })}
         >
-          Stop the run
+          Stop the evaluation
         </Button>
       )}
       {state === 'interrupted' && (
@@ -274,7 +320,7 @@ function RunActions({ run }: { readonly run: Evaluation }) {
           busy={resume.isPending}
           onClick={() => resume.mutate({ path: { id }, body: { wait: false } })}
         >
-          Resume the run
+          Resume the evaluation
         </Button>
       )}
       {state === 'finished' && (
@@ -295,5 +341,5 @@ function describe({ application, testset, evaluators, summary, created_at: began
     .map(({ name, version }) => `${name} v${version} ${percent(summary.evaluators[name]?.success_rate)}`)
     .join(', ')
   const when = ago(Date.parse(began), Date.now())
-  return [application.revision_slug, testset.revision_slug, rates, when].filter(Boolean).join(' · ')
+  return [versionName(application), versionName(testset), rates, when].filter(Boolean).join(' · ')
 }

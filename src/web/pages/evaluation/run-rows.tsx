@@ -11,7 +11,7 @@ import { Toggles } from '../../parts/tabs/tabs.tsx'
 import { clipped, textOf } from '../../parts/text/text.tsx'
 import { duration } from '../../parts/time/time.tsx'
 import { places, useAddress } from '../../shell/places.ts'
-import { outcomeOf, type RowResult, Verdict, RowColumns, Value } from './outcome.tsx'
+import { outcomeOf, type RowResult, Verdict, RowColumns, Reason, Value } from './outcome.tsx'
 import {
   useOpenRow,
   useExpectedColumns,
@@ -20,6 +20,7 @@ import {
   OutputCell,
   VirtualTable,
 } from './row-table.tsx'
+import { RowAgain } from './row-again.tsx'
 import styles from './rows.module.css'
 
 const OUTCOMES = ['passed', 'failed', 'error'] as const
@@ -33,7 +34,7 @@ export function RunRows({ run }: { readonly run: Evaluation }) {
     evaluator: run.evaluators.find(({ name }) => name === search['by'])?.name,
   }
   const navigate = useNavigate()
-  const { rows, error, isPending, isBehind, catchUp, loadMore, refetch } = useRows(id, shown, summary.done)
+  const { rows, error, isPending, isBehind, catchUp, loadMore, refetch } = useRows(run, shown, summary.done)
   const expected = useExpectedColumns(run.evaluators)
   const open = useOpenRow()
   const show = (next: RowsShown): void =>
@@ -113,11 +114,11 @@ function RowFilters({ run, shown, show }: RowFiltersProps) {
       />
       {run.evaluators.length > 1 && (
         <ChoiceField
-          label="By the verdict of"
+          label="Evaluator"
           value={shown.evaluator ?? ''}
           choices={[
             { value: '', label: 'any evaluator' },
-            ...run.evaluators.map(({ name }) => ({ value: name, label: name })),
+            ...run.evaluators.map(({ name, version }) => ({ value: name, label: `${name} v${version}` })),
           ]}
           onChange={(name) => show({ ...shown, evaluator: name === '' ? undefined : name })}
         />
@@ -142,10 +143,10 @@ function RowTable({ run, rows, expected, loadMore, opened, open, close }: RowTab
   return (
     <VirtualTable
       label="Rows of the evaluation"
-      columns={['Row', 'Output', 'Expected', 'Verdicts', 'Took']}
+      columns={['Row', 'Output', 'Expected', 'Results', 'Took']}
       number="Took"
-      minWidth={640}
-      widths="minmax(0, 3fr) minmax(0, 3fr) minmax(0, 2fr) minmax(150px, 2fr) 72px"
+      minWidth={680}
+      widths="minmax(0, 3fr) minmax(0, 3fr) minmax(0, 2fr) minmax(190px, 2fr) 72px"
       rows={rows}
       lines={Math.max(2, run.evaluators.length)}
       keyOf={({ result }) => result.testcase_id}
@@ -164,7 +165,7 @@ interface CellsProps {
   readonly expected: readonly string[]
 }
 
-function Cells({ run, row: { result, data, dedupId, took }, expected }: CellsProps) {
+function Cells({ run, row: { result, data, dedupId }, expected }: CellsProps) {
   const wanted = expectedOf(data, expected)
   return (
     <>
@@ -174,8 +175,8 @@ function Cells({ run, row: { result, data, dedupId, took }, expected }: CellsPro
         {wanted ? clipped(textOf(wanted.value)) : '–'}
       </span>
       <span role="cell" className={styles.verdicts}>
-        {run.evaluators.map(({ name }) => (
-          <Verdict key={name} name={name} outcome={outcomeOf(result.evaluators[name])} />
+        {run.evaluators.map(({ name, version }) => (
+          <Verdict key={name} name={name} version={version} outcome={outcomeOf(result.evaluators[name])} />
         ))}
       </span>
       <span role="cell" className={styles.took}>
@@ -184,7 +185,7 @@ function Cells({ run, row: { result, data, dedupId, took }, expected }: CellsPro
           onClick={(event) => event.stopPropagation()}
           title="Its trace"
         >
-          {took === undefined ? 'trace' : duration(took)}
+          {result.usage ? duration(result.usage.duration_ms) : 'trace'}
         </Link>
       </span>
     </>
@@ -234,12 +235,15 @@ function RowPanel({ run, testcaseId, expected, close }: RowPanelProps) {
               </Link>
             )}
           </nav>
+          <RowAgain key={testcaseId} run={run} result={result} />
           <section>
             <h3>Inputs</h3>
             <RowColumns data={data} without={wanted?.column} />
           </section>
           <section>
-            <h3>Output</h3>
+            <h3>
+              Output <UsageNote of={result} />
+            </h3>
             <Value of={result.application} />
           </section>
           {wanted && (
@@ -248,17 +252,29 @@ function RowPanel({ run, testcaseId, expected, close }: RowPanelProps) {
               <Value of={{ outputs: wanted.value as never }} />
             </section>
           )}
-          {run.evaluators.map(({ name }) => (
+          {run.evaluators.map(({ name, version }) => (
             <section key={name}>
               <h3>
-                {name} <Verdict outcome={outcomeOf(result.evaluators[name])} />
+                {name} v{version} <Verdict outcome={outcomeOf(result.evaluators[name])} />
               </h3>
-              {result.evaluators[name] && <Value of={result.evaluators[name]} />}
+              {result.evaluators[name] && <Reason of={result.evaluators[name]} />}
             </section>
           ))}
         </>
       )}
     </aside>
+  )
+}
+
+/** What the row took, the evaluators with the prompt. */
+function UsageNote({ of: { usage } }: { readonly of: RowResult }) {
+  if (!usage) return null
+  const { duration_ms: took, tokens } = usage
+  return (
+    <span className={styles.usage}>
+      {duration(took)}
+      {tokens && ` · ${tokens.total.toLocaleString()} tokens`}
+    </span>
   )
 }
 
@@ -280,8 +296,8 @@ interface RowsPage {
 
 const PAGE = 100
 
-/** The rows of an evaluation, page by page. When `done` grows, new rows are loaded, or `isBehind` is true. */
-function useRows(id: string, { outcome, evaluator }: RowsShown, done: number) {
+/** The rows of an evaluation in the testset's order, page by page. When `done` grows, new rows are loaded, or `isBehind` is true. */
+function useRows({ id, state }: Evaluation, { outcome, evaluator }: RowsShown, done: number) {
   const { data, error, isPending, hasNextPage, isFetching, isFetchingNextPage, fetchNextPage, refetch } =
     useInfiniteQuery({
       queryKey: ['evaluation rows', id, outcome, evaluator],
@@ -292,6 +308,8 @@ function useRows(id: string, { outcome, evaluator }: RowsShown, done: number) {
             path: { id },
             body: {
               result: { ...(outcome && { outcome }), ...(evaluator === undefined ? {} : { evaluator }) },
+              // A finished evaluation answers this order by itself.
+              ...(state === 'finished' ? {} : { order: 'testset' }),
               windowing: { limit: PAGE, ...(next === undefined ? {} : { next }) },
             },
           },
@@ -317,7 +335,7 @@ function useRows(id: string, { outcome, evaluator }: RowsShown, done: number) {
     void refetch()
   }, [done, refetch])
   useEffect(() => {
-    // New rows are added at the end, and loaded by themselves while there are few pages.
+    // New rows are loaded by themselves while there are few pages.
     if (isBehind && pages <= 2) catchUp()
   }, [isBehind, pages, catchUp])
   const loadMore = useCallback(() => {
@@ -326,51 +344,24 @@ function useRows(id: string, { outcome, evaluator }: RowsShown, done: number) {
   return { rows, error, isPending, isBehind, catchUp, loadMore, refetch }
 }
 
-/** The data of a row, and how long it took. */
+/** The row of the testset. */
 interface RowFacts {
   /** The columns without the dedup id; undefined if the testset is gone. */
   readonly data?: Readonly<Record<string, unknown>>
   readonly dedupId?: string
-  /** The time of the prompt and the evaluators together, in milliseconds; undefined if the trace is gone. */
-  readonly took?: number
 }
 
-/** The data and durations of results, in their order. */
+/** The rows of results, in their order. */
 async function rowFacts(results: readonly RowResult[], signal: AbortSignal): Promise<readonly RowFacts[]> {
   if (results.length === 0) return []
   const ids = [...new Set(results.map((it) => it.testcase_id))]
-  const traceIds = [...new Set(results.map((it) => it.trace_id))]
-  const [rows, traces] = await Promise.all([
-    call('POST /testcases/query', { body: { testcase_ids: ids } }, signal),
-    call(
-      'POST /traces/query',
-      {
-        body: {
-          filtering: { conditions: [{ field: 'trace_id', operator: 'in', value: traceIds }] },
-          heads_only: true,
-        },
-      },
-      signal,
-    ),
-  ])
-  const dataOf = new Map(rows.testcases.map(({ id, data }) => [id, data]))
-  const tookOf = new Map(traces.traces.map(({ trace_id: id, spans }) => [id, durationOf(spans)]))
-  return results.map(({ testcase_id: id, trace_id: trace }) => {
+  const { testcases } = await call('POST /testcases/query', { body: { testcase_ids: ids } }, signal)
+  const dataOf = new Map(testcases.map(({ id, data }) => [id, data]))
+  return results.map(({ testcase_id: id }) => {
     const { testcase_dedup_id: dedupId, ...data } = dataOf.get(id) ?? {}
-    const took = tookOf.get(trace)
     return {
       ...(dataOf.has(id) ? { data } : {}),
       ...(typeof dedupId === 'string' ? { dedupId } : {}),
-      ...(took === undefined ? {} : { took }),
     }
   })
-}
-
-/** The duration of a trace: that of its first span. */
-function durationOf(spans: Readonly<Record<string, unknown>>): number | undefined {
-  const [first] = Object.values(spans).flat() as readonly (
-    { readonly start_time?: string; readonly end_time?: string } | undefined
-  )[]
-  const took = Date.parse(first?.end_time ?? '') - Date.parse(first?.start_time ?? '')
-  return Number.isNaN(took) ? undefined : took
 }

@@ -102,8 +102,8 @@ function Changed({ judges }: Pick<ScoreLines, 'judges'>) {
   if (changed.length === 0) return null
   return (
     <p className={styles.note}>
-      Judged by different versions of an evaluator: {changed.map((of) => of.join(', ')).join('; ')}. Their
-      scores are not comparable, so each version has its own line and column.
+      The evaluator changed: {changed.map((of) => of.join(', ')).join('; ')}. Their scores are not comparable,
+      so each version has its own line and column.
     </p>
   )
 }

@@ -11,7 +11,13 @@ import styles from './evaluations.module.css'
 import { COMMAND } from '../../shell/document.ts'
 import { useEffect, useState } from 'react'
 import { usePages, useRoute } from '../../api/use-route.ts'
-import { type Evaluation, EvaluationState, judgePairs, percent } from '../../parts/evaluation/evaluation.tsx'
+import {
+  type Evaluation,
+  EvaluationState,
+  judgePairs,
+  percent,
+  titleOf,
+} from '../../parts/evaluation/evaluation.tsx'
 import { Empty, Failure, Skeleton } from '../../parts/states/states.tsx'
 import { Table, type Column, useRowKeys } from '../../parts/table/table.tsx'
 import { useLive } from '../../shell/live.tsx'
@@ -76,7 +82,7 @@ function EvaluationFilters({
   return (
     <div className={styles.filters}>
       <ArtifactPicker
-        label="Of the prompt"
+        label="Prompt"
         family="application"
         placeholder="any"
         value={application}
@@ -196,16 +202,16 @@ function evaluationColumns({ picked, pick, rows: all }: Picking): readonly Colum
   return [
     {
       name: 'Evaluation',
-      cell: ({ id, state, application, testset }) => (
+      cell: (row) => (
         <span className={styles.run}>
           <input
             type="checkbox"
-            checked={picked.includes(id)}
-            onChange={() => pick(id)}
-            aria-label={`Pick ${application.revision_slug} with ${testset.revision_slug}, ${id}`}
+            checked={picked.includes(row.id)}
+            onChange={() => pick(row.id)}
+            aria-label={`Select ${titleOf(row)}, ${row.id}`}
           />
-          <Link to={places.evaluation(id)}>
-            <EvaluationState state={state} />
+          <Link to={places.evaluation(row.id)}>
+            <EvaluationState state={row.state} />
           </Link>
         </span>
       ),
@@ -237,7 +243,7 @@ function evaluationColumns({ picked, pick, rows: all }: Picking): readonly Colum
           : `${summary.done.toLocaleString()} of ${rows.toLocaleString()}`,
     },
     {
-      name: 'Failed to run',
+      name: 'Errors',
       number: true,
       cell: ({ summary }) => (summary.failed === 0 ? '0' : <b>{summary.failed.toLocaleString()}</b>),
     },

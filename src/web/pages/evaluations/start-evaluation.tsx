@@ -115,7 +115,7 @@ interface EvaluatorsChoiceProps {
 function EvaluatorsChoice({ value, onChange }: EvaluatorsChoiceProps) {
   return (
     <fieldset>
-      <legend>Judged by</legend>
+      <legend>Evaluators</legend>
       <ArtifactPicker
         label="Add an evaluator"
         family="evaluator"

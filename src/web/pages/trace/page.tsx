@@ -26,8 +26,8 @@ import { Fold } from '../../parts/text/text.tsx'
 import { JsonView } from '../../parts/json/json-view.tsx'
 import { LinkTabs } from '../../parts/tabs/tabs.tsx'
 import { EnvironmentDot, RevisionChip } from '../../parts/chips/chips.tsx'
-import { Conversation, type Message } from '../../parts/conversation/conversation.tsx'
-import { membersOf } from '../../api/json.ts'
+import { Conversation } from '../../parts/conversation/conversation.tsx'
+import { messagesIn } from '../../parts/conversation/read-messages.ts'
 
 /** `/trace/<id>`: the spans of a trace as a waterfall, and the selected one with its inputs and outputs. */
 export default function TracePage() {
@@ -279,22 +279,4 @@ function Shown({ value, folded }: { readonly value: unknown; readonly folded: bo
     )
   }
   return <JsonView value={value} depth={folded ? 0 : 3} />
-}
-
-/** The messages of a value, and its other members; undefined if there are none. */
-function messagesIn(
-  value: unknown,
-): { readonly messages: readonly Message[]; readonly rest: Readonly<Record<string, unknown>> } | undefined {
-  if (isMessages(value)) return { messages: value, rest: {} }
-  if (isMessage(value)) return { messages: [value], rest: {} }
-  const { messages, ...rest } = membersOf(value)
-  return isMessages(messages) ? { messages, rest } : undefined
-}
-
-function isMessages(value: unknown): value is readonly Message[] {
-  return Array.isArray(value) && value.length > 0 && value.every(isMessage)
-}
-
-function isMessage(value: unknown): value is Message {
-  return typeof membersOf(value)['role'] === 'string'
 }

@@ -21,6 +21,66 @@ export function EvaluationState({ state }: { readonly state: Evaluation['state']
 /** An evaluator, pinned by an evaluation. */
 type Judge = Evaluation['evaluators'][number]
 
+/** What an evaluation ran on what: `capitals v2 on countries v1`. */
+export function titleOf({ application, testset }: Evaluation): string {
+  return `${versionName(application)} on ${versionName(testset)}`
+}
+
+/** `capitals v2`; `capitals/warm v2` of another variant than the default one. */
+export function versionName({ artifact_slug: slug, revision_slug: revision, version }: Pinned): string {
+  const variant = variantOf({ revision_slug: revision, version })
+  return `${variant === slug ? slug : `${slug}/${variant}`} v${version}`
+}
+
+type Pinned = Pick<Judge, 'artifact_slug' | 'revision_slug' | 'version'>
+
+/** The variant of a pinned version. */
+export function variantOf({
+  revision_slug: slug,
+  version,
+}: Pick<Pinned, 'revision_slug' | 'version'>): string {
+  return slug.endsWith(`-${version}`) ? slug.slice(0, -`-${version}`.length) : slug
+}
+
+/** Short names of two evaluations, by what differs: `v6` and `v8`; of the same version `earlier` and `later`. */
+export function endNames(left: Evaluation, right: Evaluation): readonly [left: string, right: string] {
+  const [base, head] = [left.application, right.application]
+  if (base.revision_id === head.revision_id) {
+    return left.created_at <= right.created_at
+      ? [`v${base.version} earlier`, `v${base.version} later`]
+      : [`v${base.version} later`, `v${base.version} earlier`]
+  }
+  if (base.artifact_id === head.artifact_id && variantOf(base) === variantOf(head))
+    return [`v${base.version}`, `v${head.version}`]
+  return [versionName(base), versionName(head)]
+}
+
+/** What differs between two evaluations besides the prompt's version, a sentence each; scores may differ for these reasons, too. */
+export function differences(left: Evaluation, right: Evaluation): readonly string[] {
+  const [base, head] = endNames(left, right)
+  const only = (of: Evaluation, other: Evaluation): readonly string[] =>
+    of.evaluators
+      .filter((it) => !other.evaluators.some((by) => by.artifact_id === it.artifact_id))
+      .map(({ name, version }) => `${name} v${version}`)
+  const alone = [
+    [base, only(left, right)],
+    [head, only(right, left)],
+  ] as const
+  return [
+    ...(left.testset.revision_id === right.testset.revision_id
+      ? []
+      : [`Testset: ${base} ran on ${versionName(left.testset)}, ${head} on ${versionName(right.testset)}.`]),
+    ...judgePairs(left, right).flatMap(({ name, left: before, right: after, isComparable }) =>
+      isComparable
+        ? []
+        : [`Evaluator: ${name} v${before.version} judged ${base}, ${name} v${after.version} judged ${head}.`],
+    ),
+    ...alone.flatMap(([name, judges]) =>
+      judges.length === 0 ? [] : [`Only ${name} was judged by ${judges.join(', ')}.`],
+    ),
+  ]
+}
+
 /** An evaluator of two evaluations. Verdicts by different revisions of it are not compared. */
 export interface JudgePair {
   /** Its name among the others. */

@@ -105,6 +105,8 @@ interface SpanData {
   readonly outputs: unknown
   readonly parameters: unknown
   readonly tokens: Tokens | undefined
+  /** The time from its start to its end, in milliseconds. */
+  readonly took: number
   /** The number of failed spans, this one and those below it. */
   readonly errors: number
   readonly evaluationId: string | undefined
@@ -133,6 +135,7 @@ export function dataOf(span: TraceSpan): SpanData {
       typeof total === 'number'
         ? { prompt: Number(prompt ?? 0), completion: Number(completion ?? 0), total }
         : undefined,
+    took: Math.max(0, Date.parse(span.end_time) - Date.parse(span.start_time)) || 0,
     errors: typeof errors === 'number' ? errors : hasFailed(span) ? 1 : 0,
     evaluationId: typeof evaluationId === 'string' ? evaluationId : undefined,
   }
@@ -160,4 +163,9 @@ export function ranOf(
     if (slug !== undefined) return { slug, revision: references.get(`${surface}_revision`) }
   }
   return undefined
+}
+
+/** The first span of a trace: in a list, the only one. */
+export function headIn(spans: TraceRecord['spans']): TraceSpan | undefined {
+  return Object.values(spans).flat()[0] as TraceSpan | undefined
 }
