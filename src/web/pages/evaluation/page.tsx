@@ -187,7 +187,7 @@ function CompareSummary({ left, right, judges, rows }: CompareSummaryProps) {
                   `v${before.version}`
                 ) : (
                   <>
-                    v{before.version} and v{after.version}: <b>not comparable</b>
+                    v{before.version} and v{after.version}: <b className={styles.nowrap}>not comparable</b>
                   </>
                 ),
             },
