@@ -40,7 +40,7 @@ describe('workbench: an artifact', () => {
   it('draws the history of all variants with what names each commit, and says what stands beside it', async () => {
     const visit = await bench.visit({ path: '/a/support-bot' })
     const { page } = visit
-    const rows = page.getByRole('grid', { name: 'Revisions, newest first' }).getByRole('row')
+    const rows = page.getByRole('grid', { name: 'Versions, newest first' }).getByRole('row')
     await rows.first().waitFor()
     expect(await rows.getByRole('link').first().textContent()).to.equal('Say what it is for')
     expect(await rows.count()).to.equal(6)
@@ -53,11 +53,50 @@ describe('workbench: an artifact', () => {
     expect(drawn).to.deep.equal([1, 3, 3, 3, 3, 1])
     const variants = page.getByRole('complementary', { name: 'About it' })
     await variants.getByRole('link', { name: '0 ahead of support-bot, 3 behind' }).waitFor()
-    await variants.getByText('git clone "http://me:$BRANCHPOINT_KEY@').waitFor()
-    await variants.getByText('runs it').first().waitFor()
-    await variants.getByText('Answers the tickets of the first line.').waitFor()
+    // The lines for a terminal are there for those who want them.
+    const clone = variants.getByText('git clone "http://me:$BRANCHPOINT_KEY@')
+    expect(await clone.isVisible()).to.equal(false)
+    await variants.getByText('API', { exact: true }).click()
+    await clone.waitFor()
+    await page.getByText('Answers the tickets of the first line.').waitFor()
     await visit.expectNoBarriers()
     await visit.picture('artifact-1440')
+    await visit.close()
+  })
+
+  it('opens with what production runs, and shows any other version with where it is deployed and how it did', async () => {
+    const visit = await bench.visit({ path: '/a/support-bot' })
+    const { page } = visit
+    const prompt = page.getByRole('region', { name: 'Prompt' })
+    const versions = prompt.getByRole('group', { name: 'Version shown' })
+    await prompt.getByText('Cite the manual, embed the tone').waitFor()
+    expect(await versions.getByRole('button', { pressed: true }).textContent()).to.equal('production v2')
+    expect(await versions.getByRole('button').allTextContents()).to.deep.equal([
+      'production v2',
+      'staging v4',
+      'Newest v5',
+    ])
+    await prompt.getByRole('heading', { name: 'system' }).waitFor()
+    await prompt.getByRole('link', { name: '3 versions behind' }).waitFor()
+    const deployed = page.getByRole('complementary', { name: 'What the prompt does' })
+    const places = deployed.getByRole('listitem')
+    expect(await places.allTextContents()).to.have.length(3)
+    await places.filter({ hasText: 'development' }).getByText('not deployed').waitFor()
+    expect(await places.filter({ hasText: 'staging' }).textContent()).to.match(/v4.*1 version behind.*admin/)
+    await deployed.getByText('Not evaluated yet.').waitFor()
+
+    await versions.getByRole('button', { name: 'Newest v5' }).click()
+    await page.waitForURL('**?shown=v%3Asupport-bot')
+    await prompt.getByText('Say what it is for').waitFor()
+    await page.getByRole('combobox', { name: 'Other version' }).fill('v3')
+    await page.getByRole('option', { name: /^support-bot v3/ }).click()
+    await page.waitForURL('**?shown=r%3Asupport-bot-3')
+    await prompt.getByRole('paragraph').getByText('Cooler').waitFor()
+    expect(await versions.getByRole('button', { pressed: true }).textContent()).to.equal('support-bot-3')
+    await visit.expectNoBarriers()
+    // Back and forward go where one was; a link shows the same.
+    await page.reload()
+    await prompt.getByRole('paragraph').getByText('Cooler').waitFor()
     await visit.close()
   })
 
@@ -175,10 +214,11 @@ describe('workbench: an artifact', () => {
     const visit = await bench.visit({ path: '/a/support-bot' })
     const { page } = visit
     await page.getByRole('checkbox', { name: 'Pick support-bot v1' }).click()
-    await page.getByRole('button', { name: 'Fork from here …' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Fork from support-bot v1' })
+    await page.getByRole('button', { name: 'More for v1' }).click()
+    await page.getByRole('menuitem', { name: 'New variant from here …' }).click()
+    const dialog = page.getByRole('dialog', { name: 'New variant from support-bot v1' })
     await dialog.getByLabel('Name of the variant').fill('warmer')
-    await dialog.getByRole('button', { name: 'Fork warmer' }).click()
+    await dialog.getByRole('button', { name: 'Create warmer' }).click()
     await dialog.getByText(/“warmer” is taken/).waitFor()
     expect(await dialog.getByLabel('Name of the variant').getAttribute('aria-invalid')).to.equal('true')
     await visit.expectNoBarriers()
@@ -198,7 +238,7 @@ describe('workbench: an artifact', () => {
     await bench.ask('POST', '/simple/workflows/', { workflow: { slug: 'mistake', data: { parameters: {} } } })
     const visit = await bench.visit({ path: '/a/mistake' })
     const { page } = visit
-    const more = page.getByRole('button', { name: 'More' })
+    const more = page.getByRole('button', { name: 'More', exact: true })
     await more.click()
     await page.getByRole('menuitem', { name: 'Delete …' }).click()
     await page.getByRole('button', { name: 'Delete mistake' }).click()
@@ -224,7 +264,7 @@ describe('workbench: an artifact', () => {
     const edit = page.getByRole('link', { name: /^Edit support-bot/ })
     await edit.waitFor()
     expect(await edit.textContent()).to.contain('lacks the scope write')
-    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('button', { name: 'More', exact: true }).click()
     const archive = page.getByRole('menuitem', { name: 'Archive the prompt …' })
     expect(await archive.getAttribute('aria-disabled')).to.equal('true')
     await visit.close()
@@ -239,7 +279,7 @@ describe('workbench: an artifact', () => {
     await page.getByRole('link', { name: 'support-bot' }).click()
     await page.waitForURL('**/a/support-bot')
     await visit.go('/a/bare')
-    await page.getByText('Nothing is committed yet.').waitFor()
+    await page.getByText('Nothing is saved yet.').waitFor()
     await visit.expectNoBarriers()
     await visit.close()
   })
@@ -259,7 +299,6 @@ describe('workbench: an artifact', () => {
     const { page } = visit
     await page.getByRole('row').getByText('<script>').waitFor()
     await visit.picture('artifact-hostile-390')
-    await page.getByRole('link', { name: 'Variants and more' }).click()
     await page.getByRole('listitem').filter({ hasText: '<script>' }).first().waitFor()
     expect(await page.evaluate('document.documentElement.scrollWidth')).to.be.at.most(390)
     expect(await page.title()).to.equal('hostile · Evaluators · Branchpoint')

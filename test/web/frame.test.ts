@@ -93,7 +93,7 @@ describe('workbench: frame, sign-in and keys', () => {
     await triesAtLeast(tries + 35)
     isDown = false
     await page.clock.runFor(1500)
-    await page.getByRole('grid', { name: 'Revisions, newest first' }).waitFor()
+    await page.getByRole('grid', { name: 'Versions, newest first' }).waitFor()
     // Then what a page reads.
     isDown = true
     await page.getByRole('link', { name: 'Testsets' }).click()

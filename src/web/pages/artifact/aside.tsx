@@ -1,24 +1,22 @@
 import { Link } from '@tanstack/react-router'
 import { GitBranch } from 'lucide-react'
 import { useState, lazy, Suspense } from 'react'
-import type { Answer } from '../../api/call.ts'
 import { type Artifact, artifactKind } from '../../api/kinds.ts'
-import { useRoute, usePages } from '../../api/use-route.ts'
+import { useRoute } from '../../api/use-route.ts'
 import { type Archivable, ArchivedBadge, ArchivedToggle, BringBack } from '../../parts/archive/archive.tsx'
 import { Button } from '../../parts/button/button.tsx'
-import { Copyable } from '../../parts/copy/copyable.tsx'
-import { Dependents } from '../../parts/dependents/dependents.tsx'
+import { ApiLines, cloneCommand, curlOf } from '../../parts/copy/api-lines.tsx'
 import { JsonView } from '../../parts/json/json-view.tsx'
 import { Menu } from '../../parts/menu/menu.tsx'
 import { useSeen } from '../../parts/seen/use-seen.ts'
 import { Failure, Skeleton } from '../../parts/states/states.tsx'
-import { Fold } from '../../parts/text/text.tsx'
 import { Ago } from '../../parts/time/time.tsx'
 import { places } from '../../shell/places.ts'
 import { useRefusal } from '../../shell/session.tsx'
 import styles from './artifact.module.css'
+import { useNewest, type Variant, type Variants } from './use-artifact.ts'
 
-/** The column beside the history. */
+/** The column beside the history: tags, variants, README. */
 export function Aside({
   artifact,
   variants,
@@ -31,29 +29,36 @@ export function Aside({
 }) {
   const { slug } = artifact
   return (
-    <aside className={styles.aside} aria-label="About it" tabIndex={0}>
+    <aside className={styles.aside} aria-label="About it">
       <ArtifactHeader artifact={artifact} />
       <VariantList artifact={artifact} variants={variants} archive={archive} />
-      <CloneBox artifact={artifact} />
-      <Dependents of={{ workflow_ref: { slug } }} />
       {variants.all.length > 0 && <HeadReadme slug={slug} />}
+      <ApiLines
+        lines={[
+          {
+            label: 'Clone with git: any user name, an API key as the password',
+            text: cloneCommand(artifact),
+          },
+          { label: 'What this page shows', text: curlOf(`/workflows/${slug}`) },
+          { label: 'Its history', text: curlOf('/workflows/graph', { workflow_ref: { slug } }) },
+          {
+            label: 'Its deployments',
+            text: curlOf('/deployments/query', { deployment: { artifact_slug: slug } }),
+          },
+        ]}
+      />
     </aside>
   )
 }
 
-/** Description, tags and meta of the artifact. */
+/** Tags and meta of the artifact. */
 function ArtifactHeader({ artifact }: { readonly artifact: Artifact }) {
-  const { description, tags = {}, meta, flags = {}, created_at: createdAt, id } = artifact
+  const { tags = {}, meta, flags = {}, created_at: createdAt, id } = artifact
   const set = Object.entries(flags).flatMap(([name, isSet]) =>
     isSet === true ? [name.replace('is_', '')] : [],
   )
   return (
     <section aria-label="Header">
-      {description !== undefined && description !== '' && (
-        <div className={styles.description} dir="auto">
-          <Fold text={description} lines={6} />
-        </div>
-      )}
       <ul className={styles.tags}>
         {set.map((name) => (
           <li key={`flag ${name}`}>{name}</li>
@@ -106,7 +111,7 @@ function VariantList({ artifact, variants, archive }: VariantListProps) {
       {error && <Failure error={error} />}
       {isPending && <Skeleton label="Loading the variants" lines={3} />}
       {!isPending && all.length === 0 && (
-        <p className="muted-small">None yet: the first push or commit makes one.</p>
+        <p className="muted-small">None yet. The first version makes one.</p>
       )}
       <ul className={styles.variants}>
         {shown.map((variant) => (
@@ -218,10 +223,7 @@ const LONGEST = 200_000
 
 /** The README of the default variant's head, if any. */
 function HeadReadme({ slug }: { readonly slug: string }) {
-  const head = useRoute('POST /workflows/revisions/log', {
-    body: { workflow_ref: { slug }, depth: 1 },
-  })
-  const id = head.data?.workflow_revisions[0]?.id
+  const id = useNewest(slug)?.id
   const files = useRoute(
     'GET /workflows/revisions/{id}/files',
     { path: { id: id ?? '' }, query: {} },
@@ -239,7 +241,9 @@ function HeadReadme({ slug }: { readonly slug: string }) {
     <section aria-label={readme.path}>
       <h2>{readme.path}</h2>
       {!isShort && (
-        <p className="muted-small">It is {readme.size.toLocaleString()} bytes long: clone to read it.</p>
+        <p className="muted-small">
+          It is {readme.size.toLocaleString()} bytes long. Clone the repository to read it.
+        </p>
       )}
       {isShort && text.data === undefined && <Skeleton label="Loading the README" lines={4} />}
       {typeof text.data === 'string' && (
@@ -249,53 +253,4 @@ function HeadReadme({ slug }: { readonly slug: string }) {
       )}
     </section>
   )
-}
-
-export type Variant = Answer<'POST /workflows/variants/query'>['workflow_variants'][number]
-
-interface Variants {
-  /** The loaded variants, the default one first. */
-  readonly all: readonly Variant[]
-  readonly total: number | undefined
-  readonly isPending: boolean
-  readonly error: Error | null
-  /** Loads more; undefined if all are loaded. */
-  readonly loadMore: (() => void) | undefined
-}
-
-/** The variants of an artifact, archived ones too, oldest first: the first one is the default (interface 4.15). */
-export function useVariants(slug: string): Variants {
-  const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage } = usePages(
-    'POST /workflows/variants/query',
-    {
-      body: {
-        workflow_ref: { slug },
-        include_archived: true,
-        windowing: { limit: 50, order: 'ascending', count_total: true },
-      },
-    },
-  )
-  return {
-    all: data?.pages.flatMap((page) => page.workflow_variants) ?? [],
-    total: data?.pages[0]?.total,
-    isPending,
-    error,
-    loadMore: hasNextPage && !isFetchingNextPage ? () => void fetchNextPage() : undefined,
-  }
-}
-
-/** The command that clones the artifact, and what a push does. */
-function CloneBox({ artifact }: { readonly artifact: Artifact }) {
-  return (
-    <section>
-      <h2>Clone</h2>
-      <Copyable text={cloneCommand(artifact)} label="Clone with git" />
-      <p>Any user name, an API key as the password. A push to a branch is a new version of that variant.</p>
-    </section>
-  )
-}
-
-/** `git clone` with the key from a shell variable, as in the guide. */
-export function cloneCommand({ git_url: url }: Pick<Artifact, 'git_url'>): string {
-  return `git clone "${url.replace('://', '://me:$BRANCHPOINT_KEY@')}"`
 }

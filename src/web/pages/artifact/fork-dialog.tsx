@@ -15,11 +15,11 @@ export interface ForkDialogProps {
   readonly close: () => void
 }
 
-/** Makes a variant that starts at a revision. */
+/** Makes a variant that starts at a version. */
 export function ForkDialog({ slug, point: { variant, version }, close }: ForkDialogProps) {
   const [chosen, setChosen] = useState('')
   const { mutateAsync } = useWrite('POST /workflows/variants/fork')
-  const from = version === undefined ? `the head of ${variant}` : `${variant} v${version}`
+  const from = version === undefined ? `the newest version of ${variant}` : `${variant} v${version}`
   const body = {
     workflow_variant: chosen === '' ? {} : { slug: chosen },
     workflow_ref: { slug },
@@ -28,29 +28,24 @@ export function ForkDialog({ slug, point: { variant, version }, close }: ForkDia
   }
   return (
     <FormDialog
-      title={`Fork from ${from}`}
-      action={`Fork ${chosen}`}
+      title={`New variant from ${from}`}
+      action={chosen === '' ? 'Create the variant' : `Create ${chosen}`}
       needs="write"
       submit={() => mutateAsync({ body })}
       close={close}
     >
       {(problemOf) => (
         <>
+          <p>A variant has versions of its own. It starts from {from}, and can be merged back.</p>
           <TextField
             label="Name of the variant"
             value={chosen}
             onChange={setChosen}
             autoFocus
             spellCheck={false}
-            hint="Letters, digits, dots, dashes and underscores. It is a branch in git, and cannot be renamed."
+            hint="Letters, digits, dots, dashes and underscores. It can’t be changed later."
             problem={problemOf('slug')}
           />
-          <p>
-            It starts from {from}. The same with git:{' '}
-            <code>
-              git push origin {version === undefined ? variant : `<commit>`}:refs/heads/{chosen || 'name'}
-            </code>
-          </p>
         </>
       )}
     </FormDialog>

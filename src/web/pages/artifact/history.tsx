@@ -2,20 +2,21 @@ import { useNavigate, Link } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { Check, BadgeCheck, GitBranch, ShieldAlert, ShieldQuestion, Tag } from 'lucide-react'
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
-import type { Answer } from '../../api/call.ts'
-import { type Artifact, artifactKind } from '../../api/kinds.ts'
+import type { Artifact } from '../../api/kinds.ts'
 import { usePages } from '../../api/use-route.ts'
-import { type Archivable, BringBack, ArchivedBadge } from '../../parts/archive/archive.tsx'
-import { Button, LinkButton } from '../../parts/button/button.tsx'
+import { type Archivable, ArchivedBadge } from '../../parts/archive/archive.tsx'
+import { LinkButton } from '../../parts/button/button.tsx'
 import { authorName, EnvironmentDot } from '../../parts/chips/chips.tsx'
+import type { End } from '../../parts/compare/ends.ts'
 import { GraphLines, colourOf, layOutGraph, type GraphRow } from '../../parts/graph/graph.tsx'
 import { Empty, Failure, Skeleton } from '../../parts/states/states.tsx'
 import { Ago } from '../../parts/time/time.tsx'
 import { useCommands } from '../../shell/commands.tsx'
 import { places, useAddress } from '../../shell/places.ts'
-import { cloneCommand, type Variant } from './aside.tsx'
+import type { Variant } from './use-artifact.ts'
 import type { ForkPoint } from './fork-dialog.tsx'
 import styles from './artifact.module.css'
+import { type Commit, endOf, Picked, slugOf, usePicks } from './picked.tsx'
 
 /** Rows drawn before and after the visible ones. */
 const AROUND = 15
@@ -29,12 +30,14 @@ interface HistoryProps {
   readonly ready: boolean
   readonly fork: (point: ForkPoint) => void
   readonly forkRefusal: string | undefined
+  /** Opens the sheet that deploys; without a version, that of the page. */
+  readonly deploy: (what: End | undefined) => void
   /** Opens the dialog that archives something. */
   readonly archive: (it: Archivable) => void
 }
 
 /** The commits of all variants, newest first, as a graph. Only visible rows are drawn; more are loaded before the end is reached. */
-export function History({ artifact, main, ready, fork, forkRefusal, archive }: HistoryProps) {
+export function History({ artifact, main, ready, fork, forkRefusal, deploy, archive }: HistoryProps) {
   const { slug } = artifact
   const navigate = useNavigate()
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = usePages(
@@ -68,6 +71,8 @@ export function History({ artifact, main, ready, fork, forkRefusal, archive }: H
     if (!row) return
     wanted.current = undefined
     row.focus({ preventScroll: true })
+    // The history may be below what the window shows.
+    row.scrollIntoView({ block: 'nearest' })
   })
   const moveTo = (to: number): void => {
     const within = Math.max(0, Math.min(commits.length - 1, to))
@@ -93,15 +98,22 @@ export function History({ artifact, main, ready, fork, forkRefusal, archive }: H
   useCommands([
     { id: 'next', title: 'Next version', keys: 'j', run: () => moveTo(at + 1) },
     { id: 'previous', title: 'Previous version', keys: 'k', run: () => moveTo(at - 1) },
-    { id: 'open', title: 'Open the revision', keys: 'enter', run: () => open(cursor) },
-    { id: 'pick', title: 'Pick the revision', keys: 'space', run: () => cursor && picks.toggle(cursor) },
+    { id: 'open', title: 'Open the version', keys: 'enter', run: () => open(cursor) },
+    { id: 'pick', title: 'Pick the version', keys: 'space', run: () => cursor && picks.toggle(cursor) },
     { id: 'unpick', title: 'Pick none', keys: 'escape', run: picks.clear },
     {
       id: 'compare',
       title: 'Compare the two that are picked',
       keys: 'c',
-      refusal: picks.compare === undefined ? 'Pick two revisions first, with Space.' : undefined,
+      refusal: picks.compare === undefined ? 'Pick two versions first, with Space.' : undefined,
       run: () => picks.compare !== undefined && void navigate({ to: picks.compare }),
+    },
+    {
+      id: 'deploy',
+      title: cursor?.variant ? `Deploy ${slugOf(cursor)}` : 'Deploy',
+      keys: 'd',
+      refusal: commits.length === 0 ? 'There is no version yet.' : undefined,
+      run: () => deploy(cursor?.variant ? endOf(cursor) : undefined),
     },
   ])
 
@@ -109,18 +121,25 @@ export function History({ artifact, main, ready, fork, forkRefusal, archive }: H
   if (!data || !ready) return <Skeleton label="Loading the history" lines={18} />
   if (commits.length === 0) {
     return (
-      <Empty command={cloneCommand(artifact)}>
-        Nothing is committed yet. Each commit, over REST or pushed with git, is a version here.
+      <Empty
+        action={
+          <LinkButton to={places.edit(slug, main?.slug ?? slug)} kind="primary" refusal={forkRefusal}>
+            Write the first version
+          </LinkButton>
+        }
+      >
+        Nothing is saved yet. Each version that you save, or push with git, is listed here.
       </Empty>
     )
   }
   return (
     <section className={styles.history} aria-label="History">
+      <h2>History</h2>
       <div
         ref={scroller}
         className={styles.scroller}
         role="grid"
-        aria-label="Revisions, newest first"
+        aria-label="Versions, newest first"
         aria-rowcount={hasNextPage ? -1 : commits.length}
         aria-multiselectable
         tabIndex={at < 0 ? 0 : -1}
@@ -167,6 +186,7 @@ export function History({ artifact, main, ready, fork, forkRefusal, archive }: H
           if (only?.variant) fork({ variant: only.variant.slug, version: Number(only.version) })
         }}
         forkRefusal={forkRefusal}
+        deploy={deploy}
         artifact={artifact}
         archive={archive}
       />
@@ -195,77 +215,6 @@ function follow(changed: () => void): () => void {
   for (const media of [narrow, coarse]) media.addEventListener('change', changed)
   return () => {
     for (const media of [narrow, coarse]) media.removeEventListener('change', changed)
-  }
-}
-
-interface PickedProps {
-  readonly picks: Picks
-  readonly fork: () => void
-  readonly forkRefusal: string | undefined
-  readonly artifact: Artifact
-  /** Opens the dialog that archives something. */
-  readonly archive: (it: Archivable) => void
-}
-
-/** The actions for the selected commits, below the history. */
-function Picked({ picks, fork, forkRefusal, artifact, archive }: PickedProps) {
-  const { slugs, commits, compare, clear } = picks
-  const [only] = slugs.length === 1 ? commits : []
-  return (
-    <div role="status" className={styles.picked} data-empty={slugs.length === 0 || undefined}>
-      {slugs.length === 0 ? (
-        <span className="muted-small">
-          Pick two revisions to compare them
-          <span className={styles.keys}>
-            : <kbd>j</kbd> <kbd>k</kbd> move, <kbd>Space</kbd> picks, <kbd>c</kbd> compares
-          </span>
-        </span>
-      ) : (
-        <>
-          <span className={styles.pickedNames}>
-            {slugs.map((slug) => (
-              <code key={slug}>{slug}</code>
-            ))}
-            {slugs.length === 1 && <span className="muted-small">Pick another one to compare.</span>}
-          </span>
-          <Button kind="quiet" onClick={clear}>
-            Pick none
-          </Button>
-          {slugs.length === 1 && (
-            <Button
-              onClick={fork}
-              refusal={forkRefusal ?? (commits.length === 0 ? 'It is not loaded yet.' : undefined)}
-            >
-              Fork from here …
-            </Button>
-          )}
-          {only?.variant &&
-            (only.archived ? (
-              <BringBack it={archivableOf(artifact, only, only.archived)} />
-            ) : (
-              <Button needs="write" onClick={() => archive(archivableOf(artifact, only, 'revision'))}>
-                Archive v{only.version} …
-              </Button>
-            ))}
-          {compare !== undefined && (
-            <LinkButton to={compare}>
-              Compare <kbd>c</kbd>
-            </LinkButton>
-          )}
-        </>
-      )}
-    </div>
-  )
-}
-
-/** The commit itself, its variant, or the artifact. */
-function archivableOf(artifact: Artifact, commit: Commit, level: Archivable['level']): Archivable {
-  const { variant, id, version } = commit
-  return {
-    ...{ level, family: 'workflows', artifact: artifact.slug, word: artifactKind(artifact).word },
-    id: level === 'artifact' ? artifact.id : level === 'variant' ? (variant?.id ?? '') : id,
-    variant: variant?.slug,
-    version: Number(version),
   }
 }
 
@@ -311,7 +260,7 @@ function CommitRow(props: CommitRowProps) {
           aria-checked={isPicked}
           aria-disabled={variant === undefined || undefined}
           aria-label={`Pick ${variant?.slug ?? ''} v${version}`}
-          title={variant ? 'Pick it to compare it, or to fork from it' : NOWHERE}
+          title={variant ? 'Pick it to compare, deploy or undo it' : NOWHERE}
           tabIndex={tabIndex}
           className={styles.pick}
           onClick={pick}
@@ -425,56 +374,3 @@ const SIGNATURES = {
   bad: [ShieldAlert, 'Invalid signature'],
   none: [ShieldQuestion, 'Not signed'],
 } as const
-
-type Commit = Answer<'POST /workflows/graph'>['nodes'][number]
-
-/** The commits selected for a comparison, at most two. They are in the address, by slug, newest first. */
-interface Picks {
-  readonly slugs: readonly string[]
-  /** The loaded ones of them. */
-  readonly commits: readonly Commit[]
-  readonly search: Readonly<Record<string, string>>
-  readonly has: (commit: Commit) => boolean
-  readonly toggle: (commit: Commit) => void
-  readonly clear: () => void
-  /** The address of the comparison; undefined unless two are selected. */
-  readonly compare: string | undefined
-}
-
-function usePicks(commits: readonly Commit[], slug: string): Picks {
-  const { picked = '' } = useAddress()
-  const navigate = useNavigate()
-  const slugs = picked === '' ? [] : picked.split(',').slice(0, 2)
-  const set = (to: readonly string[]): void => {
-    const placed = to.map((it) => [commits.findIndex((commit) => slugOf(commit) === it), it] as const)
-    const newestFirst = placed.sort(([a], [b]) => a - b).map(([, it]) => it)
-    void navigate({
-      to: '.',
-      search: ((kept: object) => ({ ...kept, picked: newestFirst.join(',') })) as never,
-      replace: true,
-    })
-  }
-  const [newer, older] = slugs
-  return {
-    slugs,
-    commits: commits.filter((commit) => slugs.includes(slugOf(commit))),
-    search: picked === '' ? {} : { picked },
-    has: (commit) => slugs.includes(slugOf(commit)),
-    toggle: (commit) => {
-      const one = slugOf(commit)
-      if (slugs.includes(one)) set(slugs.filter((it) => it !== one))
-      // A third one replaces the one selected first.
-      else if (commit.variant) set([...slugs, one].slice(-2))
-    },
-    clear: () => slugs.length > 0 && set([]),
-    compare:
-      newer === undefined || older === undefined
-        ? undefined
-        : places.compare(slug, `r:${older}`, `r:${newer}`),
-  }
-}
-
-/** The slug that every revision has beside chosen ones (interface 4.12); the commit itself if it is on no variant. */
-function slugOf({ variant, version, commit }: Commit): string {
-  return variant ? `${variant.slug}-${version}` : commit
-}

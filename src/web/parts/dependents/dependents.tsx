@@ -12,22 +12,27 @@ type Dependent = Answer<'POST /workflows/revisions/dependents'>['dependents'][nu
 export interface DependentsProps {
   /** An artifact, a variant or a revision, by reference. */
   readonly of: NonNullable<Ask<'POST /workflows/revisions/dependents'>['body']>
+  /** Leaves out the environments, where the page lists them by itself. */
+  readonly embedsOnly?: boolean
 }
 
 /** The artifacts that embed it, and the environments that run it. */
-export function Dependents({ of }: DependentsProps) {
+export function Dependents({ of, embedsOnly = false }: DependentsProps) {
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = usePages(
     'POST /workflows/revisions/dependents',
     {
       body: { ...of, windowing: { limit: 20, order: 'descending' } },
     },
   )
-  const all = data?.pages.flatMap(({ dependents }) => dependents) ?? []
+  const found = data?.pages.flatMap(({ dependents }) => dependents) ?? []
+  const all = embedsOnly ? found.filter(({ environment }) => !environment) : found
   return (
     <section>
       <h2>Used by</h2>
       {error && <Failure error={error} />}
-      {data && all.length === 0 && <p className={styles.none}>Nothing uses it.</p>}
+      {data && all.length === 0 && (
+        <p className={styles.none}>{embedsOnly ? 'No other prompt uses it.' : 'Not used anywhere yet.'}</p>
+      )}
       <ul className={styles.list}>
         {all.map((dependent, at) => (
           <li key={at}>

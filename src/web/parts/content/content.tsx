@@ -1,21 +1,28 @@
 import { useAddress } from '../../shell/places.ts'
 import { useEffect, useRef } from 'react'
 import { type Members, membersOf, ExactNumber } from '../../api/json.ts'
-import { Conversation, type Message } from '../../parts/conversation/conversation.tsx'
-import { JsonView } from '../../parts/json/json-view.tsx'
-import { Embed, isEmbed, PromptText } from '../../parts/prompt/prompt-text.tsx'
-import { Empty } from '../../parts/states/states.tsx'
-import { Table } from '../../parts/table/table.tsx'
+import { Conversation, type Message } from '../conversation/conversation.tsx'
+import { JsonView } from '../json/json-view.tsx'
+import { Embed, isEmbed, PromptText } from '../prompt/prompt-text.tsx'
+import { Empty } from '../states/states.tsx'
+import { Table } from '../table/table.tsx'
 import {
   type TemplateFormat,
   variableNames,
   templateFormat,
 } from '../../../run/templates/template-variables.ts'
-import { CodeLines } from '../../parts/text/text.tsx'
-import styles from './revision.module.css'
+import { CodeLines } from '../text/text.tsx'
+import styles from './content.module.css'
 
 /** The content of a revision: prompts as conversations, code as code, other values by name. `?place=`, a JSON Pointer, scrolls to a part. */
-export function ContentView({ data }: { readonly data: Members }) {
+export function ContentView({
+  data,
+  isBrief = false,
+}: {
+  readonly data: Members
+  /** Leaves out what runs a prompt, and its schemas. */
+  readonly isBrief?: boolean
+}) {
   const { place = '' } = useAddress()
   const content = useRef<HTMLDivElement>(null)
   const marked = keysOfPlace(place)
@@ -32,6 +39,7 @@ export function ContentView({ data }: { readonly data: Members }) {
     ? []
     : parameterRows(membersOf(parameters), schema).filter(({ name }) => !shown.has(name))
   const contracts = Object.entries(membersOf(schemas))
+  const isShort = isBrief && prompts.length > 0
   if (Object.keys(data).length === 0) return <Empty>This version holds no data.</Empty>
   return (
     <div ref={content} className={styles.content}>
@@ -58,8 +66,8 @@ export function ContentView({ data }: { readonly data: Members }) {
           <ParameterTable caption="Parameters" rows={others} marked={marked[1]} />
         </section>
       )}
-      <WhereItRuns data={data} />
-      {contracts.length > 0 && (
+      {!isShort && <WhereItRuns data={data} />}
+      {!isShort && contracts.length > 0 && (
         <section>
           <h2>Schemas</h2>
           {contracts.map(([name, value]) => (

@@ -1,0 +1,215 @@
+import { useNavigate } from '@tanstack/react-router'
+import { X } from 'lucide-react'
+import { useState } from 'react'
+import { call, callText } from '../../api/call.ts'
+import { type Artifact, artifactKind, type Revision } from '../../api/kinds.ts'
+import { useWrite } from '../../api/use-route.ts'
+import { Button } from '../../parts/button/button.tsx'
+import { FormDialog } from '../../parts/dialog/dialog.tsx'
+import { ChoiceField, LongTextField, TextField } from '../../parts/fields/fields.tsx'
+import { NameAndId, useNamed } from '../../parts/fields/name-and-id.tsx'
+import { textAt } from '../../parts/json-text/json-text.ts'
+import { places } from '../../shell/places.ts'
+import styles from './artifact.module.css'
+import type { Variant } from './use-artifact.ts'
+
+interface HeaderDialogProps {
+  readonly artifact: Artifact
+  readonly close: () => void
+}
+
+/** Edits the name and the description. */
+export function RenameDialog({ artifact, close }: HeaderDialogProps) {
+  const [name, setName] = useState(artifact.name ?? '')
+  const [description, setDescription] = useState(artifact.description ?? '')
+  const { mutateAsync } = useWrite('PUT /simple/workflows/{id}')
+  const header = {
+    ...(name === (artifact.name ?? '') ? {} : { name: name === '' ? null : name }),
+    ...(description === (artifact.description ?? '')
+      ? {}
+      : { description: description === '' ? null : description }),
+  }
+  return (
+    <FormDialog
+      title={`Rename ${artifact.slug}`}
+      action="Rename"
+      needs="write"
+      submit={() => mutateAsync({ path: { id: artifact.id }, body: { workflow: header } })}
+      close={close}
+    >
+      {(problemOf) => (
+        <>
+          <TextField label="Name" value={name} onChange={setName} autoFocus problem={problemOf('name')} />
+          <LongTextField
+            label="Description"
+            value={description}
+            onChange={setDescription}
+            rows={4}
+            problem={problemOf('description')}
+          />
+          <p className="muted-small">
+            The ID stays <code>{artifact.slug}</code>, so links and code keep working.
+          </p>
+        </>
+      )}
+    </FormDialog>
+  )
+}
+
+/** A tag in the form. A value that is not text is shown as JSON, and stays as it is unless it is changed. */
+interface TagLine {
+  readonly key: string
+  readonly value: string
+}
+
+/** Adds, changes and removes tags. Tags that somebody else changed in the meantime stay. */
+export function TagsDialog({ artifact, close }: HeaderDialogProps) {
+  const [before] = useState(artifact.tags ?? {})
+  const [lines, setLines] = useState<readonly TagLine[]>(() => [
+    ...Object.entries(before).map(([key, value]) => ({ key, value: textOf(value) })),
+    { key: '', value: '' },
+  ])
+  const { mutateAsync } = useWrite('PUT /simple/workflows/{id}')
+  const named = lines.filter(({ key }) => key.trim() !== '')
+  const keys = named.map(({ key }) => key.trim())
+  const twice = keys.find((key, at) => keys.indexOf(key) !== at)
+  const set = (at: number, line: TagLine): void =>
+    setLines((all) => [
+      ...all.map((it, index) => (index === at ? line : it)),
+      // There is always an empty line to type into.
+      ...(at === all.length - 1 && line.key !== '' ? [{ key: '', value: '' }] : []),
+    ])
+  async function save(): Promise<void> {
+    const { workflow } = await call('GET /workflows/{id}', { path: { id: artifact.id } })
+    const kept = Object.entries(workflow.tags ?? {}).filter(
+      ([key]) => keys.includes(key) || !Object.hasOwn(before, key),
+    )
+    const changed = named
+      .filter(({ key, value }) => !Object.hasOwn(before, key.trim()) || textOf(before[key.trim()]) !== value)
+      .map(({ key, value }) => [key.trim(), value] as const)
+    const tags = Object.fromEntries([...kept, ...changed])
+    await mutateAsync({ path: { id: artifact.id }, body: { workflow: { tags } } })
+  }
+  return (
+    <FormDialog
+      title={`Tags of ${artifact.slug}`}
+      action="Save the tags"
+      needs="write"
+      refusal={twice === undefined ? undefined : `The tag “${twice}” is there twice.`}
+      submit={save}
+      close={close}
+    >
+      <p>Tags are words and values that lists can filter by, such as “team: support”.</p>
+      {lines.map((line, at) => (
+        <div key={at} className={styles.tagLine}>
+          <TextField
+            label={`Tag ${at + 1}`}
+            value={line.key}
+            onChange={(key) => set(at, { ...line, key })}
+            autoFocus={at === lines.length - 1}
+          />
+          <TextField
+            label={`Value of tag ${at + 1}`}
+            value={line.value}
+            onChange={(value) => set(at, { ...line, value })}
+          />
+          <Button
+            kind="quiet"
+            aria-label={`Remove tag ${at + 1}`}
+            onClick={() => setLines(lines.length === 1 ? EMPTY : lines.filter((_, index) => index !== at))}
+          >
+            <X size={16} aria-hidden />
+          </Button>
+        </div>
+      ))}
+      {twice !== undefined && <p role="alert">The tag “{twice}” is there twice.</p>}
+    </FormDialog>
+  )
+}
+
+const EMPTY: readonly TagLine[] = [{ key: '', value: '' }]
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+interface DuplicateDialogProps extends HeaderDialogProps {
+  /** The version whose data is copied. */
+  readonly revision: Revision
+}
+
+/** Makes a new artifact with the data of a version, digit for digit, and opens its page. */
+export function DuplicateDialog({ artifact, revision, close }: DuplicateDialogProps) {
+  const { word, list } = artifactKind(artifact)
+  const { slug, description, tags, folder } = artifact
+  const named = useNamed(`Copy of ${artifact.name ?? slug}`)
+  const create = useWrite(`POST /simple/${list}` as 'POST /simple/workflows')
+  const navigate = useNavigate()
+  async function duplicate(): Promise<void> {
+    const stored = await callText('GET /workflows/revisions/{id}', { path: { id: revision.id } })
+    const header = {
+      slug: named.id,
+      name: named.name,
+      ...(description === undefined ? {} : { description }),
+      ...(tags === undefined ? {} : { tags }),
+      ...(folder === undefined || folder === null ? {} : { folder }),
+      ...(word === 'snippet' ? { flags: { is_snippet: true } } : {}),
+      message: `Copied from ${slug} v${revision.version}`,
+    }
+    const data = textAt(stored, ['workflow_revision', 'data']) ?? '{}'
+    const text = `{"${list.slice(0, -1)}": ${JSON.stringify(header).slice(0, -1)}, "data": ${data}}}`
+    await create.mutateAsync({ text } as never)
+    await navigate({ to: places.artifact(named.id) })
+  }
+  return (
+    <FormDialog
+      title={`Duplicate ${slug}`}
+      action={named.id === '' ? 'Duplicate' : `Create ${named.id}`}
+      needs="write"
+      refusal={named.refusal}
+      submit={duplicate}
+      close={close}
+    >
+      {(problemOf) => (
+        <>
+          <p>
+            Makes a new {word} with what v{revision.version} of {revision.variant_slug} holds. Its history
+            begins there; {slug} stays as it is.
+          </p>
+          <NameAndId named={named} problem={problemOf('slug')} />
+        </>
+      )}
+    </FormDialog>
+  )
+}
+
+export interface MergeDialogProps {
+  readonly slug: string
+  readonly variants: readonly Variant[]
+  /** The variant that is shown. */
+  readonly from: string
+  readonly close: () => void
+}
+
+/** Asks which variant is merged into which, and opens their comparison, which shows the result before anything is merged. */
+export function MergeDialog({ slug, variants, from, close }: MergeDialogProps) {
+  const slugs = variants.map((it) => it.slug)
+  const other = (one: string): string => slugs.find((it) => it !== one) ?? ''
+  const [source, setSource] = useState(from === slugs[0] ? other(from) : from)
+  const [target, setTarget] = useState(other(source))
+  const navigate = useNavigate()
+  const choices = slugs.map((value) => ({ value, label: value }))
+  return (
+    <FormDialog
+      title="Merge variants"
+      action="Show the result"
+      refusal={source === target ? 'Choose two different variants.' : undefined}
+      submit={() => navigate({ to: places.compare(slug, `v:${target}`, `v:${source}`) })}
+      close={close}
+    >
+      <ChoiceField label="Merge the changes of" value={source} choices={choices} onChange={setSource} />
+      <ChoiceField label="into" value={target} choices={choices} onChange={setTarget} />
+      <p>You see the result, and any conflicts, before anything is saved.</p>
+    </FormDialog>
+  )
+}
