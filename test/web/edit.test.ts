@@ -108,11 +108,11 @@ describe('workbench: editing', () => {
     // That may be committed all the same, so it is no error.
     await checks.getByText('Warning', { exact: true }).waitFor()
     expect(
-      await page.getByRole('button', { name: /^Commit to looked-at/ }).getAttribute('aria-disabled'),
+      await page.getByRole('button', { name: /^Save version/ }).getAttribute('aria-disabled'),
     ).not.to.equal('true')
     await page.getByRole('combobox', { name: 'Model' }).fill('mock/examples')
     await checks.getByText('No problems found.').waitFor()
-    await page.getByLabel('Variables are written').selectOption('jinja2')
+    await page.getByLabel('Variable syntax').selectOption('jinja2')
     await typeAtEnd(page, 'Text of message 1, user', '{% if x %}')
     await checks.getByText('parameters.prompt.messages.0.content').waitFor()
     expect(await checks.getByText('No problems found.').count()).to.equal(0)
@@ -132,8 +132,8 @@ describe('workbench: editing', () => {
     await changes.getByText('1 message changed').waitFor()
     await visit.expectNoBarriers()
     await visit.picture('edit-1440')
-    await page.keyboard.press('Control+Enter')
-    await page.getByRole('dialog', { name: 'Commit' }).waitFor()
+    await page.keyboard.press('Control+s')
+    await page.getByRole('dialog', { name: 'Save version' }).waitFor()
     await page.keyboard.type('Say which language')
     await visit.expectNoBarriers()
     const sent = page.waitForRequest('**/workflows/revisions/commit')
@@ -147,6 +147,38 @@ describe('workbench: editing', () => {
     const stored = await head('bot')
     expect(stored).to.include(SEED).and.to.include(ORDER).and.to.include('Be kind.\\nAnswer in {{language}}.')
     expect(JSON.parse(stored).workflow_revision).to.include({ version: 2, message: 'Say which language' })
+    await visit.close()
+  })
+
+  it('runs the draft on inputs that stay, by keyboard alone, and stores no version', async () => {
+    await makePrompt('tried')
+    const visit = await bench.visit({ path: '/a/tried/edit/tried' })
+    const { page } = visit
+    await typeAtEnd(page, 'Text of message 2, user', ' in {{language}}')
+    const tried = page.getByRole('region', { name: 'Try' })
+    await tried.getByLabel('question').fill('What is it')
+    await tried.getByLabel('language').fill('French')
+    const sent = page.waitForRequest('**/services/invoke')
+    await page.keyboard.press('Control+Enter')
+    const body = JSON.parse((await sent).postData() ?? '')
+    expect(body.references.workflow_revision).to.equal(undefined)
+    expect(body.data.revision.data.parameters.prompt.messages[1].content).to.equal(
+      '{{question}} in {{language}}',
+    )
+    const output = tried.getByRole('region', { name: 'Output' })
+    await output.getByText('What is it in French').waitFor()
+    await output.getByText(/\d+ tokens/).waitFor()
+    expect(JSON.parse(await head('tried')).workflow_revision.version).to.equal(1)
+    await visit.expectNoBarriers()
+    await visit.picture('try-1440')
+
+    await page.reload()
+    await tried.getByLabel('language').waitFor()
+    expect(await tried.getByLabel('question').inputValue()).to.equal('What is it')
+    // A variable that was typed a moment ago is sent, too.
+    await typeAtEnd(page, 'Text of message 2, user', ', {{name}}')
+    await page.keyboard.press('Control+Enter')
+    await output.getByText('What is it in French,').waitFor()
     await visit.close()
   })
 
@@ -173,8 +205,8 @@ describe('workbench: editing', () => {
     await typeAtEnd(page, 'Text of message 4000, user', ' Loudly.')
     expect(await list.locator('.cm-editor').count()).to.be.below(80)
     await page.getByRole('region', { name: 'Changes', exact: true }).getByText('1 message changed').waitFor()
-    await page.keyboard.press('Control+Enter')
-    await page.getByRole('dialog', { name: 'Commit' }).waitFor()
+    await page.keyboard.press('Control+s')
+    await page.getByRole('dialog', { name: 'Save version' }).waitFor()
     await page.keyboard.press('Control+Enter')
     await page.waitForURL('**/a/many/v/many/2')
     const stored = JSON.parse(await head('many')).workflow_revision.data.parameters.prompt.messages
@@ -199,8 +231,8 @@ describe('workbench: editing', () => {
     await page.keyboard.press('Enter')
     await textOf(page, 'Text of message 1, assistant').getByText('It is {{question}}!').waitFor()
     await page.getByRole('button', { name: 'Remove message 2' }).click()
-    await page.getByRole('button', { name: 'Commit to messages' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Commit to messages' }).click()
+    await page.getByRole('button', { name: 'Save version' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save version' }).click()
     await page.waitForURL('**/v/messages/2')
     const { workflow_revision: revision } = JSON.parse(await head('messages'))
     expect(revision.data.parameters.prompt.messages).to.deep.equal([
@@ -217,7 +249,7 @@ describe('workbench: editing', () => {
     const temperature = page.getByLabel('temperature')
     await temperature.fill('3')
     await page.getByText('must be from 0 to 2', { exact: true }).waitFor()
-    const commit = page.getByRole('button', { name: /^Commit to numbers/ })
+    const commit = page.getByRole('button', { name: /^Save version/ })
     expect(await commit.getAttribute('title')).to.equal('temperature must be from 0 to 2')
     await temperature.fill('0.1000000000000000055')
     await page.getByLabel('top_p').fill('0.9')
@@ -235,7 +267,7 @@ describe('workbench: editing', () => {
     await problem.waitFor({ state: 'detached' })
     await commit.click()
     const sent = page.waitForRequest('**/workflows/revisions/commit')
-    await page.getByRole('dialog').getByRole('button', { name: 'Commit to numbers' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save version' }).click()
     expect((await sent).postData()).to.match(
       /"temperature":0\.1000000000000000055\b.*"big":98765432109876543210/,
     )
@@ -301,8 +333,8 @@ describe('workbench: editing', () => {
     const checks = page.getByRole('complementary', { name: 'About the draft' }).getByRole('status')
     await checks.getByText('parameters.limit').waitFor()
     await checks.getByText('must be at least 1').waitFor()
-    await page.getByRole('button', { name: 'Commit to checked' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Commit to checked' }).click()
+    await page.getByRole('button', { name: 'Save version' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save version' }).click()
     const warnings = page.getByRole('list', { name: 'Warnings of the commit' })
     await warnings.getByText('The parameters break their schema').waitFor()
     await visit.expectNoBarriers()
@@ -317,8 +349,8 @@ describe('workbench: editing', () => {
     await json.click()
     await page.keyboard.press('Control+A')
     await page.keyboard.insertText('{"z":{"2":1,"10":1,"a":0.30000000000000004441},"prompt":{"messages":[]}}')
-    await page.getByRole('button', { name: 'Commit to order' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Commit to order' }).click()
+    await page.getByRole('button', { name: 'Save version' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save version' }).click()
     await page.waitForURL('**/v/order/2')
     expect(await head('order')).to.include(
       '"parameters":{"z":{"2":1,"10":1,"a":0.30000000000000004441},"prompt":{"messages":[]}}',
@@ -365,7 +397,7 @@ describe('workbench: editing', () => {
       const visit = await bench.visit({ path: `/a/${slug}/edit/${slug}` })
       const { page } = visit
       await typeAtEnd(page, 'Text of message 1, system', text)
-      await page.keyboard.press('Control+Enter')
+      await page.keyboard.press('Control+s')
       await page.getByLabel('Message', { exact: true }).fill('Mine')
       await commitElsewhere(slug, set)
       await page.keyboard.press('Control+Enter')
@@ -435,10 +467,10 @@ describe('workbench: editing', () => {
     const visit = await bench.visit({ path: '/a/target/edit/target' })
     const { page } = visit
     await page.getByRole('combobox', { name: 'Model' }).fill('gpt-4o')
-    await page.getByRole('button', { name: 'Commit to target' }).click()
+    await page.getByRole('button', { name: 'Save version' }).click()
     await page.getByLabel(/a new variant/).check()
     await page.getByLabel('Name of the new variant').fill('gpt')
-    await page.getByRole('dialog').getByRole('button', { name: 'Commit to gpt' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save as a new variant' }).click()
     await page.waitForURL('**/a/target/v/gpt/2')
     expect(await head('target', 'gpt'))
       .to.include('"model":"gpt-4o"')
@@ -464,8 +496,8 @@ describe('workbench: editing', () => {
     await page.getByRole('region', { name: 'Changes', exact: true }).getByText('// the end').waitFor()
     await visit.expectNoBarriers()
     await visit.picture('edit-390')
-    await page.getByRole('button', { name: 'Commit to code' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Commit to code' }).click()
+    await page.getByRole('button', { name: 'Save version' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save version' }).click()
     await page.waitForURL('**/v/code/2')
     expect(JSON.parse(await head('code')).workflow_revision.data.script).to.match(/\}\n\/\/ the end$/)
     await visit.close()
@@ -504,9 +536,9 @@ describe('workbench: editing', () => {
     const { page } = visit
     await typeAtEnd(page, 'Text of message 2, user', '?')
     await page
-      .getByRole('button', { name: /^Commit to reading ?: The key "reader" lacks the scope write/ })
+      .getByRole('button', { name: /^Save version ?: The key "reader" lacks the scope write/ })
       .waitFor()
-    await page.keyboard.press('Control+Enter')
+    await page.keyboard.press('Control+s')
     expect(await page.getByRole('dialog').count()).to.equal(0)
     await visit.go('/a/reading/edit/nobody')
     await page

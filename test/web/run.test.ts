@@ -68,7 +68,7 @@ describe('workbench: running', () => {
     await page.keyboard.press('Control+Enter')
     await output.getByText('Elsewhere').waitFor()
     const recent = page.getByRole('region', { name: 'Runs in this window' })
-    await recent.getByRole('button').nth(1).click()
+    await recent.getByRole('button', { name: 'Show' }).nth(1).click()
     await output.getByText('Oslo').waitFor()
     expect(await page.getByLabel('country').inputValue()).to.equal('Norway')
 
@@ -86,9 +86,9 @@ describe('workbench: running', () => {
   it('takes rows of a testset, and steps through them with [ and ]', async () => {
     const visit = await bench.visit({ path: '/a/capitals/run' })
     const { page } = visit
-    const testset = page.getByLabel('Row of a testset')
+    const testset = page.getByRole('combobox', { name: 'Use a testset row (optional)' })
     await testset.fill('countries')
-    await testset.press('Enter')
+    await page.getByRole('option', { name: 'countries' }).click()
     await page.getByText('row 1 of 3').waitFor()
     await holds(page, 'Norway')
     await page.getByRole('heading', { name: 'Inputs' }).click()
@@ -146,7 +146,7 @@ describe('workbench: running', () => {
     await failure.getByText('<script>document.title = 1</script> has no answer').waitFor()
     await failure.getByText('mock_error').waitFor()
     await page.getByRole('region', { name: 'Output' }).getByRole('link', { name: 'trace' }).waitFor()
-    expect(await page.title()).to.equal('Run · broken · broken · Branchpoint')
+    expect(await page.title()).to.equal('Playground · broken · Branchpoint')
     await visit.expectNoBarriers()
     await visit.close()
   })
@@ -181,7 +181,7 @@ describe('workbench: running', () => {
     await output.getByText('12345678901234567890').waitFor()
     await output.getByText('0.1000000000000000055').waitFor()
 
-    await page.getByRole('link', { name: 'JSON' }).click()
+    await page.getByRole('button', { name: 'JSON', exact: true }).click()
     const json = page.getByRole('textbox', { name: 'Inputs as JSON' })
     await json.getByText('12345678901234567890').waitFor()
     await json.click()
@@ -266,7 +266,7 @@ describe('workbench: running', () => {
     await inputs.click()
     await page.keyboard.press('Control+A')
     await page.keyboard.insertText('{"capital": "Oslo"}')
-    await page.getByRole('textbox', { name: 'Outputs as JSON' }).click()
+    await page.getByRole('textbox', { name: 'Output as JSON' }).click()
     await page.keyboard.press('Control+A')
     await page.keyboard.insertText('"Oslo"')
     await page.getByRole('button', { name: /^Run v1/ }).click()

@@ -57,7 +57,8 @@ export function Commands({ children }: { readonly children: ReactNode }) {
     function onKey(event: KeyboardEvent): void {
       const pressed = nameOf(event)
       if (pressed === undefined || (isTyping(event) && !pressed.startsWith('mod+'))) return
-      const isEverywhere = pressed.startsWith('mod+')
+      // These two act on what is shown, so that in a dialog they are the dialog's.
+      const isEverywhere = pressed.startsWith('mod+') && !/^mod\+(?:enter|s)$/.test(pressed)
       if (document.querySelector('[role=menu]') && !isEverywhere) return
       const isBehind = document.querySelector('[role=dialog]') !== null && !isEverywhere
       const sequence = first !== '' && event.timeStamp < until ? `${first} ${pressed}` : pressed
@@ -67,6 +68,8 @@ export function Commands({ children }: { readonly children: ReactNode }) {
         known.find(({ keys }) => keys === sequence) ?? known.find(({ keys }) => keys === pressed)
       first = known.some(({ keys }) => keys?.startsWith(`${pressed} `)) ? pressed : ''
       until = event.timeStamp + 1500
+      // The browser's own dialog for saving would be no answer to a refused command.
+      if (pressed === 'mod+s') event.preventDefault()
       if (!command || command.refusal !== undefined) return
       event.preventDefault()
       first = ''

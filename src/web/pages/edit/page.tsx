@@ -1,17 +1,38 @@
-import { useParams } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
-import { useRouteText } from '../../api/use-route.ts'
-import { textAt } from '../../parts/json-text/json-text.ts'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Button } from '../../parts/button/button.tsx'
 import { Page } from '../../parts/page/page.tsx'
-import { Failure, Skeleton } from '../../parts/states/states.tsx'
-import { useLive } from '../../shell/live.tsx'
+import { useProblems } from '../../parts/fields/fields.tsx'
+import { LinkTabs } from '../../parts/tabs/tabs.tsx'
+import { useCommands } from '../../shell/commands.tsx'
 import { places, useAddress } from '../../shell/places.ts'
-import { useSession } from '../../shell/session.tsx'
-import { type Draft, readDraft, useDraftLock } from './draft/use-editing.ts'
-import type { Base } from './draft/editing.ts'
-import { Workspace } from './workspace.tsx'
+import { useRefusal, useSession } from '../../shell/session.tsx'
+import { Failure, Skeleton } from '../../parts/states/states.tsx'
+import { Changes } from '../../parts/draft/changes.tsx'
+import { type DraftDialog, DraftDialogs } from '../../parts/draft/draft-dialogs.tsx'
+import type { Committed } from '../../parts/draft/commit-draft.ts'
+import {
+  type DraftLock,
+  type DraftStart,
+  useDraftStart,
+  useEditing,
+  type EditingState,
+} from '../../parts/draft/use-editing.ts'
+import styles from './edit.module.css'
+import {
+  type Base,
+  problemOfParameters,
+  promptPlaces,
+  namedInputs,
+  promptInputs,
+} from '../../parts/draft/editing.ts'
+import { PromptForm } from '../../parts/draft/prompt-form.tsx'
+import { RawForm } from '../../parts/draft/raw-form.tsx'
+import { useSettled, useInspection, type Inspection } from '../../parts/draft/use-inspection.ts'
+import { Ago } from '../../parts/time/time.tsx'
+import { TryPane } from './try-pane.tsx'
 
-/** `/a/<slug>/edit/<variant>`: edits the latest revision of a variant, or continues its draft. */
+/** `/a/<slug>/edit/<variant>`: edits the latest version of a variant, or continues its draft, and tries it. */
 export default function EditPage() {
   const { slug = '', variant = '' } = useParams({ strict: false })
   const { project } = useSession()
@@ -26,81 +47,311 @@ interface LoadedProps {
 }
 
 function Loaded({ slug, variant, name }: LoadedProps) {
-  const { view } = useAddress()
-  const lock = useDraftLock(name)
-  // A draft read before another tab held the lock is not shown after it.
-  const [turn, setTurn] = useState(0)
-  const [read, setRead] = useState<{ readonly turn: string; readonly draft: Draft | undefined }>()
-  const wanted = `${turn} ${String(lock.isHeld)}`
-  const answer = useRouteText('POST /workflows/revisions/retrieve', {
-    body: { workflow_ref: { slug }, workflow_variant_ref: { slug: variant } },
-  })
-  useLive((event) => {
-    if (event === undefined || event.references['workflow_variant']?.slug === variant) void answer.refetch()
-  })
-  useEffect(() => {
-    if (lock.isHeld === undefined) return
-    readDraft(name)
-      // The editor reports it if the browser cannot store drafts.
-      .catch(() => undefined)
-      .then((draft) => setRead({ turn: wanted, draft }))
-  }, [name, wanted])
-
-  const head = answer.data === undefined ? undefined : baseIn(answer.data)
-  const isRead = read?.turn === wanted
-  const [begunAt, setBegunAt] = useState<{ readonly turn: string; readonly base: Base }>()
-  useEffect(() => {
-    if (head && isRead && begunAt?.turn !== wanted)
-      setBegunAt({ turn: wanted, base: read.draft?.base ?? head })
-  })
-
-  if (answer.error && !head)
+  const { start, lock, error, refetch, again } = useDraftStart(slug, variant, name)
+  if (start)
     return (
-      <Page
-        crumbs={[
-          { label: slug, to: places.artifact(slug) },
-          { label: variant, to: places.version(slug, variant) },
-          { label: 'Edit' },
-        ]}
-      >
-        <Failure error={answer.error} retry={answer.refetch} />
-      </Page>
-    )
-  if (!head || !isRead || begunAt?.turn !== wanted)
-    return (
-      <Page crumbs={[{ label: slug, to: places.artifact(slug) }, { label: variant }, { label: 'Edit' }]}>
-        <Skeleton label={`Loading ${variant}`} lines={10} />
-      </Page>
+      <Workspace
+        key={start.turn}
+        slug={slug}
+        variant={variant}
+        name={name}
+        start={start}
+        lock={lock}
+        again={again}
+      />
     )
   return (
-    <Workspace
-      key={wanted}
-      slug={slug}
-      variant={variant}
-      name={name}
-      head={head}
-      base={begunAt.base}
-      begun={read.draft?.editing}
-      lock={lock}
-      view={view}
-      again={() => setTurn(turn + 1)}
-    />
+    <Page
+      crumbs={[
+        { label: slug, to: places.artifact(slug) },
+        { label: variant, to: places.version(slug, variant) },
+        { label: 'Edit' },
+      ]}
+    >
+      {error ? (
+        <Failure error={error} retry={refetch} />
+      ) : (
+        <Skeleton label={`Loading ${variant}`} lines={10} />
+      )}
+    </Page>
   )
 }
 
-/** The parts of a retrieved revision that an edit needs. */
-function baseIn(answer: string): Base {
-  const { workflow_revision: revision } = JSON.parse(answer) as {
-    readonly workflow_revision: {
-      readonly id: string
-      readonly version: number | string
-      readonly variant_id: string
-    }
-  }
-  return {
-    revisionId: revision.id,
-    version: Number(revision.version),
-    variantId: revision.variant_id,
-    text: textAt(answer, ['workflow_revision', 'data']) ?? '{}',
-  }
+interface WorkspaceProps {
+  readonly slug: string
+  readonly variant: string
+  /** The name of the draft. */
+  readonly name: string
+  readonly start: DraftStart
+  readonly lock: DraftLock
+  /** Starts again from the head. */
+  readonly again: () => void
 }
+
+/** The editor of a prompt or another workflow: its form, checks and changes, and beside it the pane that tries the draft. */
+function Workspace({ slug, variant, name, start, lock, again }: WorkspaceProps) {
+  const { head, base, begun, isEvaluator } = start
+  const readOnly = lock.isHeld === false
+  const { editing, edit, isDirty, change, kept, drop } = useEditing(name, base, begun, !readOnly)
+  const problems = useProblems()
+  const [dialog, setDialog] = useState<DraftDialog>()
+  const navigate = useNavigate()
+  const search = useAddress()
+  const shown = useSettled(editing, 250)
+  const inspection = useInspection(editing.text)
+  const lacking = useRefusal('write')
+  const isBehind = head.revisionId !== base.revisionId
+  const broken = problemOfParameters(editing.typed) ?? problems.first
+  const refusal =
+    (readOnly ? 'This draft is open in another tab.' : undefined) ??
+    broken ??
+    (change !== undefined ? undefined : 'No changes.')
+  const asJson = search['view'] === 'json' || !promptPlaces(editing.text)
+
+  const commit = (): void => setDialog(isBehind ? 'moved' : 'commit')
+  async function committed(revision: Committed): Promise<void> {
+    await drop()
+    const warnings = revision.warnings?.map(({ message }) => message)
+    await navigate({
+      to: places.version(slug, revision.variant_slug, Number(revision.version)),
+      state: { warnings } as never,
+    })
+  }
+  async function discard(): Promise<void> {
+    await drop()
+    setDialog(undefined)
+    again()
+  }
+  useCommands([
+    { id: 'commit', title: 'Save version', keys: 'mod+s', refusal: lacking ?? refusal, run: commit },
+    {
+      id: 'leave',
+      title: `Back to ${variant}`,
+      keys: 'escape',
+      run: () => void navigate({ to: places.version(slug, variant) }),
+    },
+    {
+      id: 'discard',
+      title: 'Discard the draft',
+      refusal: isDirty ? undefined : 'There is no draft.',
+      run: () => setDialog('discard'),
+    },
+  ])
+  return (
+    <Page
+      wide
+      crumbs={[
+        { label: slug, to: places.artifact(slug) },
+        {
+          label: variant,
+          to: places.version(slug, variant),
+          siblings: { of: 'variants', family: 'workflows', artifact: slug, page: 'edit' },
+        },
+        { label: 'Edit' },
+      ]}
+      about={
+        <>
+          <Link to={places.version(slug, variant, base.version)}>from v{base.version}</Link>
+          <DraftLine isDirty={isDirty} kept={kept} />
+        </>
+      }
+      actions={
+        <>
+          {isDirty && <Button onClick={() => setDialog('discard')}>Discard draft</Button>}
+          <Button
+            kind="primary"
+            needs="write"
+            refusal={refusal}
+            aria-keyshortcuts="Control+S"
+            onClick={commit}
+          >
+            Save version
+          </Button>
+        </>
+      }
+    >
+      <Notices
+        variant={variant}
+        head={head}
+        base={base}
+        isDirty={isDirty}
+        refusal={broken}
+        lock={lock}
+        again={again}
+        seeBoth={() => setDialog('moved')}
+      />
+      <div className={styles.workspace}>
+        <div className={styles.form}>
+          {promptPlaces(editing.text) && (
+            <LinkTabs
+              label="How it is edited"
+              tabs={[
+                {
+                  label: 'Form',
+                  to: places.edit(slug, variant),
+                  search: { ...search, view: undefined },
+                  isHere: !asJson,
+                },
+                {
+                  label: 'JSON',
+                  to: places.edit(slug, variant),
+                  search: { ...search, view: 'json' },
+                  isHere: asJson,
+                },
+              ]}
+            />
+          )}
+          {asJson ? (
+            <RawForm editing={editing} edit={edit} readOnly={readOnly} problems={inspection.problems} />
+          ) : (
+            <PromptForm
+              editing={editing}
+              edit={edit}
+              readOnly={readOnly}
+              problemAt={inspection.problemAt}
+              onProblem={problems.note}
+            />
+          )}
+          <DraftAside text={shown.text} inspection={inspection} broken={broken} />
+          <section className={styles.changes} aria-label="Changes">
+            <h2>Changes since v{base.version}</h2>
+            <Changes base={base.text} text={shown.text} />
+          </section>
+        </div>
+        <TryPane
+          slug={slug}
+          variant={variant}
+          text={editing.text}
+          shown={shown.text}
+          judges={isEvaluator}
+          broken={broken}
+          isDirty={isDirty}
+        />
+      </div>
+      <DraftDialogs
+        dialog={dialog}
+        open={setDialog}
+        variant={variant}
+        head={head}
+        base={base}
+        change={change}
+        text={editing.text}
+        onCommitted={(revision) => void committed(revision)}
+        onDiscard={() => void discard()}
+      />
+    </Page>
+  )
+}
+
+interface NoticesProps {
+  readonly variant: string
+  readonly head: Base
+  readonly base: Base
+  readonly isDirty: boolean
+  /** Why the draft cannot be compared now. */
+  readonly refusal: string | undefined
+  readonly lock: DraftLock
+  readonly again: () => void
+  readonly seeBoth: () => void
+}
+
+/** Tells that another tab edits the draft, or that the variant has a newer version. Nothing changes by itself. */
+function Notices({ variant, head, base, isDirty, refusal, lock, again, seeBoth }: NoticesProps) {
+  const isElsewhere = lock.isHeld === false
+  const isBehind = head.revisionId !== base.revisionId
+  return (
+    <div role="status">
+      {isElsewhere && (
+        <p className={styles.notice}>
+          This draft is open in another tab, where it can be edited.
+          <Button onClick={lock.takeOver}>Edit it here</Button>
+        </p>
+      )}
+      {isBehind && !isElsewhere && (
+        <p className={styles.notice}>
+          {variant} is now at v{head.version}; {isDirty ? 'your draft starts from' : 'this is'} v
+          {base.version}.
+          {isDirty ? (
+            <Button refusal={refusal} onClick={seeBoth}>
+              See both
+            </Button>
+          ) : (
+            <Button onClick={again}>Start from v{head.version}</Button>
+          )}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** Where the draft is saved. */
+function DraftLine({ isDirty, kept }: Pick<EditingState, 'isDirty' | 'kept'>) {
+  if (kept && 'problem' in kept) return <span>The draft could not be saved: {kept.problem}</span>
+  if (!isDirty) return <span>no changes</span>
+  return kept ? (
+    <span>
+      draft saved in this browser, <Ago date={kept.at} inSentence />
+    </span>
+  ) : (
+    <span>draft in this browser</span>
+  )
+}
+
+/** The draft's variables and problems. */
+function DraftAside({
+  text,
+  inspection: { problems, checked, isRefused },
+  broken,
+}: {
+  readonly text: string
+  readonly inspection: Inspection
+  /** Why the typed text cannot be saved, and was not checked. */
+  readonly broken: string | undefined
+}) {
+  const found = promptInputs(text)
+  const named = namedInputs(text)
+  return (
+    <aside className={styles.aside} aria-label="About the draft">
+      <section>
+        <h2>Variables</h2>
+        {found.length === 0 ? (
+          <p className={styles.note}>No variables.</p>
+        ) : (
+          <ul className={styles.variables}>
+            {found.map((name) => (
+              <li key={name}>
+                <code dir="auto">{name}</code>
+                {named.length > 0 && !named.includes(name) && (
+                  <span className={styles.note}>not among the schema’s inputs</span>
+                )}
+              </li>
+            ))}
+          </ul>
+        )}
+      </section>
+      <section role="status">
+        <h2>Checks</h2>
+        {broken !== undefined && <p>{broken}</p>}
+        {problems.length === 0 ? (
+          broken === undefined && <p className={styles.note}>{WORDS[checked]}</p>
+        ) : (
+          <ul className={styles.problems}>
+            {problems.map(({ loc, msg }, at) => (
+              <li key={at}>
+                <strong>{isRefused ? 'Error' : 'Warning'}</strong>
+                {loc.length > 0 && <code>{loc.join('.')}: </code>}
+                {msg}
+              </li>
+            ))}
+          </ul>
+        )}
+      </section>
+    </aside>
+  )
+}
+
+const WORDS = {
+  yes: 'No problems found.',
+  'not yet': 'Checking …',
+  unreachable: 'The server is not responding, so the draft is not checked.',
+} as const

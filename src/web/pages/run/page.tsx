@@ -1,382 +1,396 @@
-import { useNavigate, useParams, useSearch, Link } from '@tanstack/react-router'
-import { useRouteText, useRoute } from '../../api/use-route.ts'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { Play, Plus, Square } from 'lucide-react'
+import { useCallback, useMemo, useState } from 'react'
+import { useRouteText } from '../../api/use-route.ts'
+import { Button } from '../../parts/button/button.tsx'
+import { useProblems } from '../../parts/fields/fields.tsx'
 import { textAt } from '../../parts/json-text/json-text.ts'
 import { Page } from '../../parts/page/page.tsx'
-import { Failure, Skeleton } from '../../parts/states/states.tsx'
+import {
+  completeInputs,
+  continuedInputs,
+  type InputField,
+  inputFields,
+  takesMessages,
+} from '../../parts/run/inputs.ts'
+import { InputsForm } from '../../parts/run/inputs-form.tsx'
+import { Output, shownText } from '../../parts/run/output.tsx'
+import { RecentRuns, rememberRun } from '../../parts/run/recent-runs.tsx'
+import { RowSource, useRows } from '../../parts/run/row-source.tsx'
+import { type InputsSource, useInputs, useSource } from '../../parts/run/use-inputs.ts'
+import { type RunJob, useRuns } from '../../parts/run/use-runs.ts'
+import { Failure } from '../../parts/states/states.tsx'
+import { Toggles } from '../../parts/tabs/tabs.tsx'
+import { useCommands } from '../../shell/commands.tsx'
 import { NewsLine } from '../../shell/live.tsx'
 import { places } from '../../shell/places.ts'
-import { type RunSearch, InputsSection } from './inputs-section.tsx'
-import { Play, Square } from 'lucide-react'
-import { type ReactNode, useMemo, useState, useEffect, useSyncExternalStore } from 'react'
-import { Button } from '../../parts/button/button.tsx'
-import { useProblems, ChoiceField } from '../../parts/fields/fields.tsx'
-import { useCommands } from '../../shell/commands.tsx'
 import { useRefusal } from '../../shell/session.tsx'
-import { emptyInputs, inputFields } from './inputs.ts'
-import { Output } from './output.tsx'
-import { type PickedRow, RowSource } from './row-source.tsx'
-import styles from './run.module.css'
-import { useRun, type RunState } from './use-run.ts'
-import { Ago, duration } from '../../parts/time/time.tsx'
+import { PlaygroundColumn, type Ready } from './column.tsx'
+import {
+  type Column,
+  type ColumnEnd,
+  columnsOf,
+  freeNumber,
+  MOST_COLUMNS,
+  type RunSearch,
+  writtenEnd,
+} from './columns.ts'
+import styles from './playground.module.css'
+import { RunGrid, runKey } from './run-grid.tsx'
 
-/** `/a/<slug>/run`: runs a revision with inputs that are typed, or come from a row or a trace. */
-export default function RunRevisionPage() {
+/** `/a/<slug>/run`: the playground. One to four versions or drafts, run on the same inputs, or on rows of a testset. */
+export default function PlaygroundPage() {
   const { slug = '' } = useParams({ strict: false })
+  return <Playground key={slug} slug={slug} />
+}
+
+/** So many rows run at once. */
+const MOST_ROWS = 50
+
+type Change = { readonly [K in keyof RunSearch]?: string | undefined }
+
+function Playground({ slug }: { readonly slug: string }) {
   const search = useSearch({ strict: false }) as RunSearch
   const navigate = useNavigate()
-  const { variant, version } = search
-  const answer = useRouteText('POST /workflows/revisions/retrieve', {
-    body: {
-      workflow_ref: { slug },
-      ...(variant === undefined ? {} : { workflow_variant_ref: { slug: variant } }),
-      ...(version === undefined ? {} : { workflow_revision_ref: { version } }),
-    },
-  })
-  const found = answer.data === undefined ? undefined : runnableIn(answer.data)
-  if (found && !answer.error)
-    return (
-      <RunView
-        key={slug}
-        slug={slug}
-        search={search}
-        runnable={found}
-        go={(change) =>
-          void navigate({ to: places.run(slug), search: { ...search, ...change }, replace: true })
-        }
-        news={
-          <NewsLine
-            concerns={({ kind, references }) =>
-              kind === 'revision' && references['workflow_variant']?.id === found.variantId
-            }
-          />
-        }
-      />
-    )
-  return (
-    <Page crumbs={[{ label: slug, to: places.artifact(slug) }, { label: 'Run' }]}>
-      {answer.error ? (
-        <Failure error={answer.error} retry={answer.refetch} />
-      ) : (
-        <Skeleton label={`Loading ${slug}`} lines={8} />
-      )}
-    </Page>
-  )
-}
-
-/** The parts of a retrieved revision that a run needs. */
-function runnableIn(answer: string): Runnable {
-  const { workflow_revision: revision } = JSON.parse(answer) as {
-    readonly workflow_revision: {
-      readonly id: string
-      readonly version: number | string
-      readonly variant_id: string
-      readonly variant_slug: string
-      readonly flags: { readonly is_evaluator?: boolean }
-    }
-  }
-  return {
-    revisionId: revision.id,
-    version: Number(revision.version),
-    variant: revision.variant_slug,
-    variantId: revision.variant_id,
-    isEvaluator: revision.flags.is_evaluator === true,
-    data: textAt(answer, ['workflow_revision', 'data']) ?? '{}',
-  }
-}
-
-/** A revision that can be run. */
-interface Runnable {
-  readonly revisionId: string
-  readonly version: number
-  readonly variant: string
-  readonly variantId: string
-  readonly isEvaluator: boolean
-  /** Its `data` as JSON text. */
-  readonly data: string
-}
-
-interface RunViewProps {
-  readonly slug: string
-  readonly search: RunSearch
-  readonly runnable: Runnable
-  readonly go: (change: { readonly [K in keyof RunSearch]?: string | undefined }) => void
-  readonly news: ReactNode
-}
-
-/** Inputs on the left, output on the right. */
-function RunView({ slug, search, runnable, go, news }: RunViewProps) {
-  const { revisionId, version, variant, isEvaluator, data } = runnable
-  const fields = useMemo(() => inputFields(data), [data])
-  const [inputs, setInputs] = useState(() => emptyInputs(fields))
-  const [judged, setJudged] = useState('""')
-  /** Incremented when inputs are replaced, so that the fields start again. */
-  const [filled, setFilled] = useState(0)
-  const [row, setRow] = useState<PickedRow>()
-  const problems = useProblems()
-  const fill = (text: string): void => {
-    setInputs(text)
-    setFilled((times) => times + 1)
-    problems.clear()
-  }
-  const trace = useTraceInputs(search.trace, (given) => {
-    fill(given.inputs)
-    if (given.outputs !== undefined && isEvaluator) setJudged(given.outputs)
-  })
-  const [ran, setRan] = useState<string>()
-  const { state, run, stop, show } = useRun((outcome) =>
-    rememberRun(slug, { at: new Date().toISOString(), variant, version, inputs, outcome }),
-  )
-  const isRunning = state?.status === 'running'
-  const lacking = useRefusal('invoke')
-  const start = (): void => {
-    setRan(inputs)
-    void run({
-      revisionId,
-      inputs,
-      outputs: isEvaluator ? judged : undefined,
-      testcaseId: row?.inputs === inputs ? row.testcaseId : undefined,
+  const columns = columnsOf(search)
+  const go = (change: Change): void =>
+    void navigate({
+      to: places.run(slug),
+      search: { ...search, ...change } as never,
+      replace: true,
+      resetScroll: false,
     })
+  const show = (ends: readonly ColumnEnd[]): void =>
+    go({
+      columns: ends.map(writtenEnd).join(','),
+      left: undefined,
+      variant: undefined,
+      version: undefined,
+    })
+  const [found, setFound] = useState<ReadonlyMap<string, Ready>>(new Map())
+  const onReady = useCallback((key: string, ready: Ready | undefined): void => {
+    setFound((before) => {
+      const after = new Map(before)
+      if (ready) after.set(key, ready)
+      else after.delete(key)
+      return after
+    })
+  }, [])
+  const ready = columns.flatMap((column) => {
+    const it = found.get(column.key)
+    return it ? [{ ...it, column }] : []
+  })
+  const first = ready[0]
+
+  const { testset } = search
+  const row = Math.max(1, Math.trunc(Number(search.row ?? 1)) || 1)
+  const isGrid = search.grid === '1' && testset !== undefined
+  const rows = useRows(testset, row, isGrid ? MOST_ROWS : 1)
+  const fields = useMemo(() => fieldsOf(ready), [ready.map(({ data }) => data).join('\n')])
+  const judges = ready.some((it) => it.judges)
+  const inputs = useInputs(slug)
+  const problems = useProblems()
+  const trace = useTraceSource(search.trace)
+  useSource(isGrid ? undefined : (trace.source ?? rows.rows[0]), inputs, problems.clear)
+
+  const [ran, setRan] = useState<string>()
+  const {
+    states,
+    isRunning,
+    start,
+    stop,
+    show: showRun,
+  } = useRuns(({ key, request }, outcome) =>
+    rememberRun(slug, {
+      title: ready.find(({ column }) => key.startsWith(`${column.key} `))?.title ?? '',
+      inputs: request.inputs,
+      outcome,
+    }),
+  )
+  const lacking = useRefusal('invoke')
+  const refusal =
+    (ready.length < columns.length ? 'Not every column is loaded.' : undefined) ??
+    ready.find((it) => it.refusal !== undefined)?.refusal ??
+    (isGrid ? undefined : problems.first) ??
+    (isGrid && rows.rows.length === 0 ? 'There are no rows to run.' : undefined)
+
+  function run(given: string): void {
+    setRan(given)
+    const sources: readonly InputsSource[] = isGrid
+      ? rows.rows
+      : [
+          {
+            key: ONE,
+            inputs: completeInputs(given, fields),
+            ...(given === inputs.inputs && inputs.testcaseId !== undefined
+              ? { testcaseId: inputs.testcaseId }
+              : {}),
+          },
+        ]
+    const jobs: readonly RunJob[] = sources.flatMap((source) =>
+      ready.map((it) => ({
+        key: runKey(it.column.key, source.key),
+        request: {
+          executed: it.executed,
+          inputs: source.inputs,
+          outputs: it.judges ? inputs.judged : undefined,
+          testcaseId: source.testcaseId,
+        },
+      })),
+    )
+    void start(jobs)
   }
+  const calls = rows.rows.length * columns.length
+  const action = isGrid
+    ? `Run ${counted(rows.rows.length, 'row')} · ${counted(calls, 'call')}`
+    : columns.length > 1
+      ? `Run ${columns.length} columns`
+      : `Run ${first?.title.replace(`${first.variant} `, '') ?? ''}`.trim()
   useCommands([
     isRunning
-      ? { id: 'run', title: 'Stop the run', keys: 'mod+enter', run: stop }
+      ? { id: 'run', title: 'Stop the runs', keys: 'mod+enter', run: stop }
       : {
           id: 'run',
-          title: `Run v${version}`,
+          title: action,
           keys: 'mod+enter',
-          refusal: lacking ?? problems.first,
-          run: start,
+          refusal: lacking ?? refusal,
+          run: () => run(inputs.inputs),
         },
-    { id: 'edit', title: `Edit ${variant}`, keys: 'e', run: () => document.getElementById(EDIT)?.click() },
+    {
+      id: 'add column',
+      title: 'Add a column',
+      refusal: columns.length < MOST_COLUMNS ? undefined : TOO_MANY,
+      run: () => addAfter(columns.length - 1, endAfter(columns)),
+    },
   ])
+
+  const ends = columns.map(({ end }) => end)
+  /** A draft is in one column only: a second one of the variant begins at its head. */
+  const own = (end: ColumnEnd, others: readonly ColumnEnd[]): ColumnEnd =>
+    end.kind === 'draft' && others.some((it) => writtenEnd(it) === writtenEnd(end))
+      ? { ...end, number: freeNumber(columns, end.variant) }
+      : end
+  const addAfter = (at: number, end: ColumnEnd): void => show(ends.toSpliced(at + 1, 0, own(end, ends)))
+  const firstText = first && textOf(runKey(first.column.key, ONE))
+  function textOf(key: string): string | undefined {
+    const outputs = states.get(key)?.outputs
+    return outputs === undefined ? undefined : shownText(outputs)
+  }
+  const marks = search.marks === '1' && columns.length > 1
   return (
     <Page
       wide
-      crumbs={[
-        { label: slug, to: places.artifact(slug) },
-        {
-          label: variant,
-          to: places.version(slug, variant, search.version === undefined ? undefined : version),
-        },
-        { label: 'Run' },
-      ]}
+      crumbs={[{ label: slug, to: places.artifact(slug) }, { label: 'Playground' }]}
       actions={
         <>
-          <Link to={places.edit(slug, variant)} id={EDIT} className={styles.edit}>
-            Edit {variant}
-          </Link>
+          {columns.length > 1 && (
+            <Button aria-pressed={marks} onClick={() => go({ marks: marks ? undefined : '1' })}>
+              Mark differences
+            </Button>
+          )}
+          <Button
+            refusal={columns.length < MOST_COLUMNS ? undefined : TOO_MANY}
+            onClick={() => addAfter(columns.length - 1, endAfter(columns))}
+          >
+            <Plus size={14} aria-hidden /> Add a column
+          </Button>
           {isRunning ? (
             <Button kind="primary" onClick={stop}>
               <Square size={14} aria-hidden /> Stop
             </Button>
           ) : (
-            <Button kind="primary" needs="invoke" refusal={problems.first} onClick={start}>
-              <Play size={14} aria-hidden /> Run v{version}
+            <Button
+              kind="primary"
+              needs="invoke"
+              refusal={refusal}
+              title="Ctrl+Enter"
+              onClick={() => run(inputs.inputs)}
+            >
+              <Play size={14} aria-hidden /> {action}
             </Button>
           )}
         </>
       }
     >
-      {news}
-      <div className={styles.columns}>
-        <div>
-          <RevisionPicker
-            slug={slug}
-            variant={search.variant ?? variant}
-            version={search.version === undefined ? undefined : Number(search.version)}
-            shown={version}
-            pick={(name, number) =>
-              go({ variant: name, version: number === undefined ? undefined : String(number) })
-            }
-          />
+      <NewsLine
+        concerns={({ kind, references }) =>
+          kind === 'revision' &&
+          ready.some((it) => it.variant === references['workflow_variant']?.slug) &&
+          references['workflow']?.slug === slug
+        }
+      />
+      <div className={styles.playground} data-columns={columns.length} data-grid={isGrid || undefined}>
+        <div className={styles.given}>
           <RowSource
-            testset={search.testset}
-            row={Math.max(1, Math.trunc(Number(search.row ?? 1)) || 1)}
-            pick={(testset, number) =>
-              go({ testset, row: testset === undefined ? undefined : String(number), trace: undefined })
+            testset={testset}
+            row={row}
+            total={rows.total}
+            rowsAtOnce={isGrid ? MOST_ROWS : 1}
+            error={rows.error}
+            retry={rows.refetch}
+            pick={(picked, number) =>
+              go({
+                testset: picked,
+                row: picked && String(number),
+                grid: picked && search.grid,
+                trace: undefined,
+              })
             }
-            onRow={(picked) => {
-              setRow(picked)
-              fill(picked.inputs)
-            }}
           />
+          {testset !== undefined && (
+            <>
+              <Toggles
+                label="How many rows run"
+                choices={[
+                  { label: 'One row', value: undefined },
+                  { label: `Up to ${MOST_ROWS} rows`, value: '1' },
+                ]}
+                value={isGrid ? '1' : undefined}
+                onChange={(grid) => go({ grid })}
+              />
+              {isGrid && rows.total !== undefined && rows.total > MOST_ROWS && (
+                <p className={styles.note}>At most {MOST_ROWS} rows run at once, from the chosen row on.</p>
+              )}
+            </>
+          )}
           {trace.error && <Failure error={trace.error} retry={trace.refetch} />}
-          <InputsSection
-            key={`${filled} ${revisionId}`}
-            slug={slug}
-            search={search}
-            fields={fields}
-            inputs={inputs}
-            onInputs={setInputs}
-            judged={isEvaluator ? judged : undefined}
-            onJudged={setJudged}
-            onProblem={problems.note}
-            refusal={ran === inputs ? state?.error : undefined}
-          />
+          {!isGrid && inputs.isRead && (
+            <InputsForm
+              fields={fields}
+              state={inputs}
+              judges={judges}
+              onProblem={problems.note}
+              refusal={
+                ran === inputs.inputs ? first && states.get(runKey(first.column.key, ONE))?.error : undefined
+              }
+            />
+          )}
         </div>
-        <div className={styles.outcome}>
-          <h2>Output</h2>
-          {state ? <Output state={state} /> : <p className={styles.waiting}>The output will appear here.</p>}
-          <RecentRuns
-            slug={slug}
-            show={(recent) => {
-              fill(recent.inputs)
-              show(recent.outcome)
-            }}
-          />
+        <div className={styles.columns}>
+          {columns.map((column, at) => (
+            <PlaygroundColumn
+              key={column.key}
+              slug={slug}
+              column={column}
+              number={at + 1}
+              count={columns.length}
+              onReady={onReady}
+              replace={(end) => {
+                const others = ends.toSpliced(at, 1)
+                show(ends.toSpliced(at, 1, own(end, others)))
+              }}
+              add={(end) => addAfter(at, end)}
+              remove={() => show(ends.toSpliced(at, 1))}
+              free={(variant) => freeNumber(columns, variant)}
+            >
+              {!isGrid && (
+                <ColumnOutput
+                  state={states.get(runKey(column.key, ONE))}
+                  data={found.get(column.key)?.data ?? '{}'}
+                  beside={marks && at > 0 ? firstText : undefined}
+                  onNext={
+                    takesMessages(found.get(column.key)?.data ?? '{}') && !isRunning
+                      ? (reply, next) => {
+                          const continued = continuedInputs(inputs.inputs, reply, next)
+                          inputs.fill({ inputs: continued })
+                          run(continued)
+                        }
+                      : undefined
+                  }
+                />
+              )}
+            </PlaygroundColumn>
+          ))}
         </div>
       </div>
+      {isGrid && (
+        <RunGrid
+          rows={rows.rows}
+          from={row}
+          columns={ready.map(({ column, title, data }) => ({ key: column.key, title, data }))}
+          states={states}
+          marks={marks}
+        />
+      )}
+      <RecentRuns
+        slug={slug}
+        testset={testset}
+        again={(recent) => {
+          inputs.fill({ inputs: recent.inputs })
+          problems.clear()
+          if (isGrid) go({ grid: undefined })
+        }}
+        {...(first && columns.length === 1 && !isGrid
+          ? {
+              show: (recent) => {
+                inputs.fill({ inputs: recent.inputs })
+                showRun(runKey(first.column.key, ONE), recent.outcome)
+              },
+            }
+          : {})}
+      />
     </Page>
   )
 }
 
-const EDIT = 'edit-variant'
+/** The key of the typed inputs, where no rows run. */
+const ONE = 'typed'
 
-interface RecentRunsProps {
-  readonly slug: string
-  readonly show: (run: RecentRun) => void
+const TOO_MANY = `There are ${MOST_COLUMNS} columns at most.`
+
+function counted(count: number, what: string): string {
+  return `${count.toLocaleString()} ${what}${count === 1 ? '' : 's'}`
 }
 
-/** The previous runs of this window; a click shows one with its inputs. */
-function RecentRuns({ slug, show }: RecentRunsProps) {
-  const runs = useRecentRuns(slug)
-  if (runs.length === 0) return null
-  return (
-    <section aria-label="Runs in this window" className={styles.recent}>
-      <h2>Runs in this window</h2>
-      <ul>
-        {runs.map((run) => (
-          <li key={run.id}>
-            <button type="button" onClick={() => show(run)}>
-              <span>
-                {run.variant} v{run.version}
-              </span>
-              <span data-status={run.outcome.status}>{run.outcome.status}</span>
-              <span className={styles.clip} dir="auto">
-                {run.inputs}
-              </span>
-              <span>{run.outcome.ms === undefined ? '' : duration(run.outcome.ms)}</span>
-              <Ago date={run.at} />
-            </button>
-          </li>
-        ))}
-      </ul>
-    </section>
+/** What a new column begins with: what the last one has, to choose another version of. */
+function endAfter(columns: readonly Column[]): ColumnEnd {
+  return columns.at(-1)?.end ?? { kind: 'stored', variant: undefined, version: undefined }
+}
+
+/** The inputs of all columns, each once. */
+function fieldsOf(ready: readonly Ready[]): readonly InputField[] {
+  const fields = ready.flatMap(({ data }) => inputFields(data))
+  return fields.filter(({ name }, at) => fields.findIndex((it) => it.name === name) === at)
+}
+
+type ColumnOutputProps = Omit<Parameters<typeof Output>[0], 'state'> & {
+  readonly state: Parameters<typeof Output>[0]['state'] | undefined
+}
+
+function ColumnOutput({ state, ...rest }: ColumnOutputProps) {
+  return state ? (
+    <Output state={state} {...rest} />
+  ) : (
+    <p className={styles.note}>The output will appear here.</p>
   )
 }
 
-/** The input of a trace's first span as JSON text, and for an evaluator the outputs that it judged. */
-interface TraceInputs {
-  readonly inputs: string
-  readonly outputs: string | undefined
-}
-
-/** Calls back with the inputs of a trace once it is loaded. */
-function useTraceInputs(traceId: string | undefined, onInputs: (given: TraceInputs) => void) {
-  const answer = useRouteText(
+/** The inputs of a trace's first span, and for an evaluator the output that it evaluated. */
+function useTraceSource(traceId: string | undefined) {
+  const { data, error, refetch } = useRouteText(
     'GET /traces/{id}',
     { path: { id: traceId ?? '' } },
-    { enabled: traceId !== undefined },
+    { enabled: traceId !== undefined, immutable: true },
   )
-  useEffect(() => {
-    if (answer.data !== undefined) onInputs(inputsIn(answer.data))
-  }, [answer.data])
-  return answer
+  const source = useMemo(
+    () => (traceId === undefined || data === undefined ? undefined : sourceIn(traceId, data)),
+    [traceId, data],
+  )
+  return { source, error, refetch }
 }
 
-function inputsIn(answer: string): TraceInputs {
+function sourceIn(key: string, answer: string): InputsSource {
   const { trace } = JSON.parse(answer) as {
     readonly trace: { readonly spans: Readonly<Record<string, unknown>> }
   }
   const [first] = Object.entries(trace.spans)
-  if (!first) return { inputs: '{}', outputs: undefined }
+  if (!first) return { key, inputs: '{}' }
   const [name, span] = first
   const place = ['trace', 'spans', name, ...(Array.isArray(span) ? [0] : [])]
   const asked = [...place, 'attributes', 'svc', 'data', 'inputs']
   return {
+    key,
     inputs: textAt(answer, [...asked, 'inputs']) ?? textAt(answer, asked) ?? '{}',
-    outputs: textAt(answer, [...asked, 'outputs']),
+    judged: textAt(answer, [...asked, 'outputs']),
   }
-}
-
-/** A previous run of this window. */
-interface RecentRun {
-  readonly id: number
-  readonly at: string
-  readonly variant: string
-  readonly version: number
-  readonly inputs: string
-  readonly outcome: RunState
-}
-
-/** Runs are kept per artifact until the window is closed. */
-const MAX_RUNS_KEPT = 20
-
-const runs = new Map<string, readonly RecentRun[]>()
-const listeners = new Set<() => void>()
-const NONE: readonly RecentRun[] = []
-let made = 0
-
-/** Remembers a finished run. */
-function rememberRun(slug: string, run: Omit<RecentRun, 'id'>): void {
-  made += 1
-  runs.set(slug, [{ id: made, ...run }, ...(runs.get(slug) ?? NONE)].slice(0, MAX_RUNS_KEPT))
-  for (const changed of listeners) changed()
-}
-
-/** The runs of an artifact in this window, the newest first. */
-function useRecentRuns(slug: string): readonly RecentRun[] {
-  return useSyncExternalStore(
-    (changed) => {
-      listeners.add(changed)
-      return () => listeners.delete(changed)
-    },
-    () => runs.get(slug) ?? NONE,
-  )
-}
-
-interface RevisionPickerProps {
-  readonly slug: string
-  readonly variant: string
-  /** Undefined for the latest version. */
-  readonly version: number | undefined
-  /** The latest version, if known. */
-  readonly shown: number | undefined
-  readonly pick: (variant: string, version: number | undefined) => void
-}
-
-/** Chooses the revision to run: the latest of a variant, or one of the last hundred versions. */
-function RevisionPicker({ slug, variant, version, shown, pick }: RevisionPickerProps) {
-  const variants = useRoute('POST /workflows/variants/query', { body: { workflow_refs: [{ slug }] } })
-  const log = useRoute(
-    'POST /workflows/revisions/log',
-    { body: { workflow_ref: { slug }, workflow_variant_ref: { slug: variant }, windowing: { limit: 100 } } },
-    { enabled: variant !== '' },
-  )
-  const revisions = log.data?.workflow_revisions ?? []
-  const slugs = variants.data?.workflow_variants.map((it) => it.slug) ?? []
-  const isListed = version === undefined || revisions.some((it) => Number(it.version) === version)
-  return (
-    <div className={styles.picker}>
-      <ChoiceField
-        label="Variant"
-        value={variant}
-        choices={[...new Set([variant, ...slugs])].map((value) => ({ value, label: value }))}
-        onChange={(value) => pick(value, undefined)}
-      />
-      <ChoiceField
-        label="Version"
-        value={version === undefined ? '' : String(version)}
-        choices={[
-          { value: '', label: version === undefined && shown !== undefined ? `latest: v${shown}` : 'latest' },
-          ...(isListed ? [] : [{ value: String(version), label: `v${version}` }]),
-          ...revisions.map((it) => ({
-            value: String(it.version),
-            label: `v${it.version}  ${it.subject.slice(0, 60)}`,
-          })),
-        ]}
-        onChange={(value) => pick(variant, value === '' ? undefined : Number(value))}
-      />
-    </div>
-  )
 }

@@ -3,17 +3,20 @@ import { clear, createStore, keys } from 'idb-keyval'
 /** The drafts of this browser, by name: `<project>/<slug>/<variant>`. */
 export const draftsKept = createStore('branchpoint-drafts', 'drafts')
 
+/** The inputs that prompts were last run with in this browser, by name: `<project>/<slug>`. */
+export const inputsKept = createStore('branchpoint-inputs', 'inputs')
+
 /** The names of all drafts in this browser, of all keys. */
 export async function draftNames(): Promise<readonly string[]> {
   return (await keys(draftsKept)).map(String)
 }
 
-/** Deletes all drafts. Other tabs drop theirs, so that none saves it again. */
+/** Deletes all drafts and inputs. Other tabs drop their drafts, so that none saves it again. */
 export async function emptyDrafts(): Promise<void> {
   const channel = new BroadcastChannel(EMPTIED)
   channel.postMessage(null)
   channel.close()
-  await clear(draftsKept)
+  await Promise.all([clear(draftsKept), clear(inputsKept)])
 }
 
 /** Calls back when another tab deletes the drafts; returns a function that stops it. */

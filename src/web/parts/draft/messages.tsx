@@ -1,11 +1,11 @@
 import { Plus, ArrowDown, ArrowUp, Trash2 } from 'lucide-react'
 import { memo, useEffect, useId, useRef, useState } from 'react'
-import { Button } from '../../parts/button/button.tsx'
-import { Waiting, Editor } from '../../parts/editor/editor.tsx'
-import { lengthAt, stringAt, type JsonPath, keysAt, textAt } from '../../parts/json-text/json-text.ts'
-import styles from './edit.module.css'
-import { addMessage, moveMessage, type Editing, put, removeMessage } from './draft/editing.ts'
-import { JsonView } from '../../parts/json/json-view.tsx'
+import { Button } from '../button/button.tsx'
+import { Waiting, Editor } from '../editor/editor.tsx'
+import { lengthAt, stringAt, type JsonPath, keysAt, textAt } from '../json-text/json-text.ts'
+import styles from './draft.module.css'
+import { addMessage, moveMessage, type Editing, put, removeMessage } from './editing.ts'
+import { JsonView } from '../json/json-view.tsx'
 import type { TemplateFormat } from '../../../run/templates/template-variables.ts'
 
 /** Later messages get an editor when they come near the visible part. */

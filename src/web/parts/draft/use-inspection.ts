@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useState } from 'react'
-import { call, type FieldProblem, Problem } from '../../../api/call.ts'
-import { parseJson, membersOf } from '../../../api/json.ts'
-import { type JsonPath, textAt } from '../../../parts/json-text/json-text.ts'
-import { schemaProblems } from '../../../parts/schema/schema-problems.ts'
+import { call, type FieldProblem, Problem } from '../../api/call.ts'
+import { parseJson, membersOf } from '../../api/json.ts'
+import { type JsonPath, textAt } from '../json-text/json-text.ts'
+import { schemaProblems } from '../schema/schema-problems.ts'
 
 /** The server checks the draft after this pause in typing, in milliseconds. */
 const PAUSE = 700

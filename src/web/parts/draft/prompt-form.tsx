@@ -1,19 +1,12 @@
-import { type JsonPath, stringAt, textAt } from '../../parts/json-text/json-text.ts'
+import { type JsonPath, stringAt, textAt } from '../json-text/json-text.ts'
 import { templateFormat } from '../../../run/templates/template-variables.ts'
-import {
-  type Editing,
-  namedInputs,
-  promptInputs,
-  promptPlaces,
-  type PromptPlaces,
-  put,
-} from './draft/editing.ts'
+import { type Editing, namedInputs, promptInputs, promptPlaces, type PromptPlaces, put } from './editing.ts'
 import { Messages } from './messages.tsx'
 import { useEffect, useId, useState } from 'react'
 import { useRoute } from '../../api/use-route.ts'
-import { ChoiceField, TextField } from '../../parts/fields/fields.tsx'
-import styles from './edit.module.css'
-import { problemOfRange } from '../../parts/schema/schema-problems.ts'
+import { ChoiceField, TextField } from '../fields/fields.tsx'
+import styles from './draft.module.css'
+import { problemOfRange } from '../schema/schema-problems.ts'
 
 export interface PromptFormProps {
   readonly editing: Editing
@@ -107,7 +100,7 @@ function ModelSettings({ editing, edit, places, readOnly, problemAt, onProblem }
         ))}
       {places.format && (
         <ChoiceField
-          label="Variables are written"
+          label="Variable syntax"
           value={templateFormat(stringAt(text, places.format))}
           choices={FORMATS}
           onChange={(value) => {
@@ -120,10 +113,10 @@ function ModelSettings({ editing, edit, places, readOnly, problemAt, onProblem }
 }
 
 const FORMATS = [
-  { value: 'curly', label: 'curly: {{name}}' },
-  { value: 'mustache', label: 'mustache: {{name}}, {{#list}}' },
-  { value: 'fstring', label: 'fstring: {name}' },
-  { value: 'jinja2', label: 'jinja2: {{ name }}, {% if %}' },
+  { value: 'curly', label: '{{name}} (curly)' },
+  { value: 'mustache', label: '{{name}}, {{#list}} (mustache)' },
+  { value: 'fstring', label: '{name} (fstring)' },
+  { value: 'jinja2', label: '{{ name }}, {% if %} (jinja2)' },
 ]
 
 interface NumberFieldProps {

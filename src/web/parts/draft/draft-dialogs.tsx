@@ -1,21 +1,23 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
-import { Button } from '../../parts/button/button.tsx'
-import { FormDialog, Modal } from '../../parts/dialog/dialog.tsx'
-import type { JsonChange } from '../../parts/json-text/json-text.ts'
-import { type Committed, type Going, useCommitDraft, type MergeConflict } from './draft/commit-draft.ts'
-import type { Base } from './draft/editing.ts'
+import { Button } from '../button/button.tsx'
+import { FormDialog, Modal } from '../dialog/dialog.tsx'
+import type { JsonChange } from '../json-text/json-text.ts'
+import { type Committed, type Going, useCommitDraft, type MergeConflict } from './commit-draft.ts'
+import type { Base } from './editing.ts'
 import { Problem } from '../../api/call.ts'
-import { LongTextField, TextField } from '../../parts/fields/fields.tsx'
-import { Failure } from '../../parts/states/states.tsx'
+import { LongTextField, TextField } from '../fields/fields.tsx'
+import { Failure } from '../states/states.tsx'
 import { useCommands } from '../../shell/commands.tsx'
+import { useRefusal } from '../../shell/session.tsx'
 import { Changes } from './changes.tsx'
-import styles from './edit.module.css'
-import { RevisionDiff } from '../../parts/diff/revision-diff.tsx'
-import { Copyable } from '../../parts/copy/copyable.tsx'
-import { TextDiff } from '../../parts/diff/lines.tsx'
+import styles from './draft.module.css'
+import { RevisionDiff } from '../diff/revision-diff.tsx'
+import { Copyable } from '../copy/copyable.tsx'
+import { TextDiff } from '../diff/lines.tsx'
 
-export type DraftDialog = 'commit' | 'moved' | 'discard' | undefined
+/** `variant` saves to a new variant. */
+export type DraftDialog = 'commit' | 'variant' | 'moved' | 'discard' | undefined
 
 export interface DraftDialogsProps {
   readonly dialog: DraftDialog
@@ -29,7 +31,7 @@ export interface DraftDialogsProps {
   readonly onDiscard: () => void
 }
 
-/** The dialogs of an edit: commit, resolve a newer version, discard. */
+/** The dialogs of an edit: save, resolve a newer version, discard. */
 export function DraftDialogs(props: DraftDialogsProps) {
   const { dialog, open, variant, head, base, change, text, onCommitted, onDiscard } = props
   const [message, setMessage] = useState('')
@@ -49,9 +51,10 @@ export function DraftDialogs(props: DraftDialogsProps) {
     )
   }
   if (!change) return null
-  if (dialog === 'commit') {
+  if (dialog === 'commit' || dialog === 'variant') {
     return (
-      <CommitDialog
+      <SaveDialog
+        isNew={dialog === 'variant'}
         variant={variant}
         draft={{ base, change }}
         text={text}
@@ -81,7 +84,9 @@ export function DraftDialogs(props: DraftDialogsProps) {
   )
 }
 
-interface CommitDialogProps {
+interface SaveDialogProps {
+  /** Whether it begins with a new variant. */
+  readonly isNew: boolean
   readonly variant: string
   /** The commit without its message. */
   readonly draft: Omit<Going, 'message'>
@@ -93,14 +98,15 @@ interface CommitDialogProps {
   readonly onMoved: (message: string) => void
 }
 
-/** Asks for a message and the variant, shows what changed, and commits. */
-function CommitDialog({ variant, draft, text, close, onCommitted, onMoved }: CommitDialogProps) {
+/** Asks for a message and the variant, shows what changed, and saves a version. */
+function SaveDialog({ isNew, variant, draft, text, close, onCommitted, onMoved }: SaveDialogProps) {
   const [message, setMessage] = useState('')
-  const [slug, setSlug] = useState<string>()
+  const [slug, setSlug] = useState<string | undefined>(isNew ? '' : undefined)
   const [error, setError] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
   const { commitTo, commitToNew } = useCommitDraft()
   const target = slug ?? variant
+  const action = slug === undefined ? 'Save version' : 'Save as a new variant'
   const refusal = target.trim() === '' ? 'The new variant needs a name.' : undefined
 
   async function commit(): Promise<void> {
@@ -120,18 +126,17 @@ function CommitDialog({ variant, draft, text, close, onCommitted, onMoved }: Com
     }
   }
 
-  useCommands([{ id: 'commit', title: `Commit to ${target}`, keys: 'mod+enter', run: () => void commit() }])
   const isTaken = error instanceof Problem && error.code === 'slug_taken'
   return (
     <Modal
       open
       close={close}
-      title="Commit"
+      title="Save version"
       actions={
         <>
           <Button onClick={close}>Cancel</Button>
           <Button kind="primary" needs="write" busy={isBusy} refusal={refusal} onClick={() => void commit()}>
-            {isBusy ? 'Committing …' : `Commit to ${target.trim()}`}
+            {isBusy ? 'Saving …' : action}
           </Button>
         </>
       }
@@ -142,6 +147,7 @@ function CommitDialog({ variant, draft, text, close, onCommitted, onMoved }: Com
           void commit()
         }}
       >
+        <SaveKey title={action} refusal={refusal} run={() => void commit()} />
         {error !== undefined && !isTaken && <Failure error={error} />}
         <LongTextField
           label="Message"
@@ -152,7 +158,7 @@ function CommitDialog({ variant, draft, text, close, onCommitted, onMoved }: Com
           autoFocus
         />
         <fieldset className={styles.target}>
-          <legend>Commit to</legend>
+          <legend>Save to</legend>
           <label>
             <input
               type="radio"
@@ -160,7 +166,7 @@ function CommitDialog({ variant, draft, text, close, onCommitted, onMoved }: Com
               checked={slug === undefined}
               onChange={() => setSlug(undefined)}
             />
-            {variant}, on top of v{draft.base.version}
+            {variant}, as v{draft.base.version + 1}
           </label>
           <label>
             <input type="radio" name="target" checked={slug !== undefined} onChange={() => setSlug('')} />a
@@ -181,6 +187,19 @@ function CommitDialog({ variant, draft, text, close, onCommitted, onMoved }: Com
       <Changes base={draft.base.text} text={text} />
     </Modal>
   )
+}
+
+interface SaveKeyProps {
+  readonly title: string
+  readonly refusal: string | undefined
+  readonly run: () => void
+}
+
+/** Saves by Ctrl+Enter; inside of the dialog, so that the key is the dialog's. */
+function SaveKey({ title, refusal, run }: SaveKeyProps) {
+  const lacking = useRefusal('write')
+  useCommands([{ id: 'save', title, keys: 'mod+enter', refusal: lacking ?? refusal, run }])
+  return null
 }
 
 interface MovedSheetProps {

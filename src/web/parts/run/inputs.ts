@@ -1,6 +1,6 @@
 import { parseJson } from '../../api/json.ts'
 import type { FieldProblem } from '../../api/call.ts'
-import { schemaProblems } from '../../parts/schema/schema-problems.ts'
+import { schemaProblems } from '../schema/schema-problems.ts'
 import {
   itemsAt,
   keysAt,
@@ -9,15 +9,15 @@ import {
   textAt,
   withoutAt,
   withTextAt,
-} from '../../parts/json-text/json-text.ts'
-import { prettyJson } from '../../parts/json/json-view.tsx'
-import { templateFormat, variableNames } from '../../../run/templates/template-variables.ts'
+} from '../json-text/json-text.ts'
+import { prettyJson } from '../json/json-view.tsx'
+import { promptInputs } from '../draft/editing.ts'
 
 /** An input that a revision takes. */
 export interface InputField {
   readonly name: string
-  /** How it is typed: text becomes a JSON string, the others are JSON. */
-  readonly kind: 'text' | 'number' | 'boolean' | 'json'
+  /** How it is typed: text becomes a JSON string, messages are a list of roles and texts, the others are JSON. */
+  readonly kind: 'text' | 'number' | 'boolean' | 'json' | 'messages'
   readonly description: string | undefined
   readonly isRequired: boolean
   /** The schema of its values, if any. */
@@ -29,12 +29,17 @@ export function inputFields(data: string): readonly InputField[] {
   const schema = ['schemas', 'inputs']
   const required = itemsAt(data, [...schema, 'required'])
   const named = keysAt(data, [...schema, 'properties'])
-  const names = [...new Set([...named, ...askedFor(data), ...(takesMessages(data) ? ['messages'] : [])])]
+  const names = [...new Set([...named, ...promptInputs(data), ...(takesMessages(data) ? ['messages'] : [])])]
   return names.map((name) => {
     const place = [...schema, 'properties', name]
     return {
       name,
-      kind: named.includes(name) ? kindOf(data, place) : name === 'messages' ? 'json' : 'text',
+      kind:
+        name === 'messages' && takesMessages(data)
+          ? 'messages'
+          : named.includes(name)
+            ? kindOf(data, place)
+            : 'text',
       description: stringAt(data, [...place, 'description']),
       isRequired: required.includes(JSON.stringify(name)),
       schema: parseJson(textAt(data, place) ?? 'null'),
@@ -81,10 +86,18 @@ export function refusalOf(
   return message.includes(`inputs must have required property '${name}'`) ? 'is required' : undefined
 }
 
-/** Inputs with empty values. */
-export function emptyInputs(fields: readonly InputField[]): string {
-  const texts = fields.filter(({ kind }) => kind === 'text')
-  return `{${texts.map(({ name }) => `${JSON.stringify(name)}:""`).join(',')}}`
+/** The inputs to send: a text that was not typed is empty, since a template refuses a variable that is missing. */
+export function completeInputs(inputs: string, fields: readonly InputField[]): string {
+  const given = new Set(keysAt(inputs, []))
+  return fields
+    .filter(({ kind, name }) => kind === 'text' && !given.has(name))
+    .reduce((all, { name }) => withTextAt(all, [name], '""'), inputs)
+}
+
+/** Chat inputs with the conversation so far continued: by a reply, and by the next message of the user. */
+export function continuedInputs(inputs: string, reply: string, next: string): string {
+  const messages = [...itemsAt(inputs, ['messages']), reply, JSON.stringify({ role: 'user', content: next })]
+  return withTextAt(inputs, ['messages'], `[${messages.join(',')}]`)
 }
 
 /** The inputs in a row, without the testset's own columns. */
@@ -110,13 +123,7 @@ function kindOf(data: string, place: readonly string[]): InputField['kind'] {
   }
 }
 
-function askedFor(data: string): readonly string[] {
-  const prompt = ['parameters', 'prompt']
-  const format = templateFormat(stringAt(data, [...prompt, 'template_format']))
-  const texts = itemsAt(data, [...prompt, 'messages']).map((message) => stringAt(message, ['content']) ?? '')
-  return variableNames(texts, format)
-}
-
-function takesMessages(data: string): boolean {
+/** Whether it leads a conversation: the messages so far are its input `messages`. */
+export function takesMessages(data: string): boolean {
   return /\bchat\b/.test(stringAt(data, ['uri']) ?? '')
 }

@@ -1,7 +1,7 @@
 import { useRef } from 'react'
-import type { Answer } from '../../../api/call.ts'
-import { useWrite } from '../../../api/use-route.ts'
-import type { JsonChange } from '../../../parts/json-text/json-text.ts'
+import type { Answer } from '../../api/call.ts'
+import { useWrite } from '../../api/use-route.ts'
+import type { JsonChange } from '../json-text/json-text.ts'
 import type { Base } from './editing.ts'
 
 type CommitAnswer = Answer<'POST /workflows/revisions/commit'>

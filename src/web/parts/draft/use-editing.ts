@@ -1,7 +1,9 @@
 import { del, get, set } from 'idb-keyval'
 import { useEffect, useMemo, useRef, useState } from 'react'
-import { onEmptied, draftsKept as store } from '../../../parts/drafts/drafts-kept.ts'
-import type { JsonChange } from '../../../parts/json-text/json-text.ts'
+import { useRouteText } from '../../api/use-route.ts'
+import { onEmptied, draftsKept as store } from '../drafts/drafts-kept.ts'
+import { useLive } from '../../shell/live.tsx'
+import { type JsonChange, textAt } from '../json-text/json-text.ts'
 import { type Base, beginAt, changeIn, type Editing, isChanged, problemOfParameters } from './editing.ts'
 
 /** The draft is saved after this pause in typing, in milliseconds. */
@@ -104,12 +106,12 @@ export interface Draft {
 }
 
 /** Reads the draft of this name; undefined if there is none. Rejects if the browser cannot store drafts. */
-export function readDraft(name: string): Promise<Draft | undefined> {
+function readDraft(name: string): Promise<Draft | undefined> {
   return get<Draft>(name, store)
 }
 
 /** Saves a draft, replacing the previous one. */
-function keepDraft(name: string, draft: Draft): Promise<void> {
+export function keepDraft(name: string, draft: Draft): Promise<void> {
   return set(name, draft, store)
 }
 
@@ -128,7 +130,7 @@ export interface DraftLock {
  * Only one tab may edit a draft: otherwise the last to save would silently win. When that tab is closed, another one may. A browser without locks
  * (http to another machine) is not checked.
  */
-export function useDraftLock(name: string): DraftLock {
+function useDraftLock(name: string): DraftLock {
   const [isHeld, setHeld] = useState<boolean>()
   const [steals, setSteals] = useState(0)
   useEffect(() => {
@@ -164,4 +166,78 @@ export function useDraftLock(name: string): DraftLock {
     return () => left.abort()
   }, [name, steals])
   return { isHeld, takeOver: () => setSteals((times) => times + 1) }
+}
+
+/** An edit that can begin: the head of its variant, and the draft that is continued. */
+export interface DraftStart {
+  /** Changes when the edit starts again. */
+  readonly turn: string
+  readonly head: Base
+  /** The draft's base, or the head. */
+  readonly base: Base
+  readonly begun: Editing | undefined
+  readonly isEvaluator: boolean
+}
+
+/** Loads the latest version of a variant, and the draft of this name once it is known whether this tab may edit it. */
+export function useDraftStart(slug: string, variant: string, name: string) {
+  const lock = useDraftLock(name)
+  // A draft read before another tab held the lock is not shown after it.
+  const [turn, setTurn] = useState(0)
+  const [read, setRead] = useState<{ readonly turn: string; readonly draft: Draft | undefined }>()
+  const wanted = `${name} ${turn} ${String(lock.isHeld)}`
+  const answer = useRouteText('POST /workflows/revisions/retrieve', {
+    body: { workflow_ref: { slug }, workflow_variant_ref: { slug: variant } },
+  })
+  useLive((event) => {
+    if (event === undefined || event.references['workflow_variant']?.slug === variant) void answer.refetch()
+  })
+  useEffect(() => {
+    if (lock.isHeld === undefined) return
+    readDraft(name)
+      // The editor reports it if the browser cannot store drafts.
+      .catch(() => undefined)
+      .then((draft) => setRead({ turn: wanted, draft }))
+  }, [name, wanted])
+
+  const found = useMemo(() => (answer.data === undefined ? undefined : headIn(answer.data)), [answer.data])
+  const isRead = read?.turn === wanted
+  const [begunAt, setBegunAt] = useState<{ readonly turn: string; readonly base: Base }>()
+  useEffect(() => {
+    if (found && isRead && begunAt?.turn !== wanted)
+      setBegunAt({ turn: wanted, base: read.draft?.base ?? found.head })
+  })
+  const start: DraftStart | undefined =
+    found && isRead && begunAt?.turn === wanted
+      ? { turn: wanted, ...found, base: begunAt.base, begun: read.draft?.editing }
+      : undefined
+  return {
+    start,
+    lock,
+    error: found ? null : answer.error,
+    refetch: answer.refetch,
+    /** Starts again from the head. */
+    again: () => setTurn(turn + 1),
+  }
+}
+
+/** The parts of a retrieved revision that an edit needs. */
+function headIn(answer: string): Pick<DraftStart, 'head' | 'isEvaluator'> {
+  const { workflow_revision: revision } = JSON.parse(answer) as {
+    readonly workflow_revision: {
+      readonly id: string
+      readonly version: number | string
+      readonly variant_id: string
+      readonly flags: { readonly is_evaluator?: boolean }
+    }
+  }
+  return {
+    head: {
+      revisionId: revision.id,
+      version: Number(revision.version),
+      variantId: revision.variant_id,
+      text: textAt(answer, ['workflow_revision', 'data']) ?? '{}',
+    },
+    isEvaluator: revision.flags.is_evaluator === true,
+  }
 }

@@ -1,9 +1,9 @@
 import { useMemo } from 'react'
-import { DataDiff } from '../../parts/diff/data-diff.tsx'
-import { TextDiff } from '../../parts/diff/lines.tsx'
-import styles from './edit.module.css'
-import { changeOf } from '../../parts/json-text/json-text.ts'
-import { prettyJson } from '../../parts/json/json-view.tsx'
+import { DataDiff } from '../diff/data-diff.tsx'
+import { TextDiff } from '../diff/lines.tsx'
+import styles from './draft.module.css'
+import { changeOf } from '../json-text/json-text.ts'
+import { prettyJson } from '../json/json-view.tsx'
 
 export interface ChangesProps {
   /** The `data` of the base and of the draft, as JSON text. */

@@ -1,4 +1,4 @@
-import { templateFormat, variableNames } from '../../../../run/templates/template-variables.ts'
+import { templateFormat, variableNames } from '../../../run/templates/template-variables.ts'
 import {
   type JsonPath,
   changeOf,
@@ -11,8 +11,8 @@ import {
   textAt,
   withoutAt,
   withTextAt,
-} from '../../../parts/json-text/json-text.ts'
-import { prettyJson } from '../../../parts/json/json-view.tsx'
+} from '../json-text/json-text.ts'
+import { prettyJson } from '../json/json-view.tsx'
 
 /** The revision that the edit started from. */
 export interface Base {

@@ -1,0 +1,217 @@
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useRoute } from '../../api/use-route.ts'
+import { Button } from '../button/button.tsx'
+import { Conversation, type Message } from '../conversation/conversation.tsx'
+import { wordMarks } from '../diff/line-diff.ts'
+import { LongTextField } from '../fields/fields.tsx'
+import { Fold } from '../text/text.tsx'
+import { JsonView, prettyJson } from '../json/json-view.tsx'
+import { stringAt } from '../json-text/json-text.ts'
+import { duration } from '../time/time.tsx'
+import { places } from '../../shell/places.ts'
+import styles from './run.module.css'
+import type { RunState } from './use-runs.ts'
+
+export interface OutputProps {
+  readonly state: RunState
+  /** The data of what ran, as JSON text: its model has a price. */
+  readonly data: string
+  /** The text of another output: what differs from it is marked. */
+  readonly beside?: string | undefined
+  /** For a chat: sends the next message. */
+  readonly onNext?: ((reply: string, next: string) => void) | undefined
+  /** Without the answer of a chat to continue with, and folded earlier. */
+  readonly isSmall?: boolean
+}
+
+/** The output of a run, also while it is written: messages as messages, texts as text, other values as JSON. */
+export function Output({ state, data, beside, onNext, isSmall = false }: OutputProps) {
+  const { status, written, outputs, error } = state
+  return (
+    <section aria-label="Output" aria-busy={status === 'running'}>
+      <Facts state={state} data={data} />
+      {error && (
+        <div role="alert" className={styles.failure}>
+          <p dir="auto">{error.message}</p>
+          <code>{error.code}</code>
+          {/invalid[-_]secrets/.test(error.code) && (
+            <p>
+              <Link to={places.settings('secrets')}>Add a provider key in Settings</Link>
+            </p>
+          )}
+        </div>
+      )}
+      {outputs !== undefined ? (
+        <Outputs text={outputs} beside={beside} isSmall={isSmall} />
+      ) : (
+        written !== '' && <Written text={written} isOver={status !== 'running'} />
+      )}
+      {outputs !== undefined && onNext && <NextMessage send={(next) => onNext(outputs, next)} />}
+    </section>
+  )
+}
+
+/** While a reply is written, only this much of its end is laid out: it may never stop growing. */
+const SHOWN_WHILE_WRITTEN = 8000
+
+function Written({ text, isOver }: { readonly text: string; readonly isOver: boolean }) {
+  const left = text.length - SHOWN_WHILE_WRITTEN
+  return (
+    <div className={styles.text} dir="auto">
+      {!isOver && left > 0 && (
+        <p className={styles.waiting}>The first {left.toLocaleString()} characters are shown at the end.</p>
+      )}
+      {isOver ? <Fold text={text} lines={40} /> : left > 0 ? `…${text.slice(left)}` : text}
+    </div>
+  )
+}
+
+function Facts({ state, data }: { readonly state: RunState; readonly data: string }) {
+  const { status, ms, tokens, traceId } = state
+  const cost = useCost(data, tokens)
+  return (
+    <p className={styles.facts}>
+      <b role="status" data-status={status}>
+        {WORDS[status]}
+      </b>
+      {ms !== undefined && <span>{duration(ms)}</span>}
+      {tokens && (
+        <span
+          title={`${tokens.prompt.toLocaleString()} in the prompt, ${tokens.completion.toLocaleString()} in the reply`}
+        >
+          {(tokens.prompt + tokens.completion).toLocaleString()} tokens
+        </span>
+      )}
+      {cost !== undefined && <span title="By the prices per token that the server knows">{cost}</span>}
+      {traceId !== undefined && <Link to={places.trace(traceId)}>trace</Link>}
+    </p>
+  )
+}
+
+const WORDS: Readonly<Record<RunState['status'], string>> = {
+  waiting: 'Waiting…',
+  running: 'Running…',
+  done: 'done',
+  failed: 'failed',
+  stopped: 'stopped',
+}
+
+/** What the tokens cost, where the catalog has the model's price; a prompt that may fall back to another model has no known cost. */
+function useCost(data: string, tokens: RunState['tokens']): string | undefined {
+  const { data: catalog } = useRoute(
+    'GET /workflows/catalog/types/{key}',
+    { path: { key: 'model' } },
+    { immutable: true, enabled: tokens !== undefined },
+  )
+  const model = stringAt(data, ['parameters', 'prompt', 'llm_config', 'model'])
+  const schema = catalog?.type.json_schema as
+    { readonly 'x-svc-metadata'?: Readonly<Record<string, Readonly<Record<string, Price>>>> } | undefined
+  const [price] = Object.values(schema?.['x-svc-metadata'] ?? {}).flatMap((prices) =>
+    model !== undefined && prices[model] ? [prices[model]] : [],
+  )
+  if (!tokens || !price) return undefined
+  const dollars = (tokens.prompt * price.input + tokens.completion * price.output) / 1_000_000
+  return `$${dollars < 0.01 ? dollars.toPrecision(2) : dollars.toFixed(2)}`
+}
+
+/** US dollars for a million tokens. */
+interface Price {
+  readonly input: number
+  readonly output: number
+}
+
+/** Longer JSON is shown as a tree. */
+const MOST_TEXT = 100_000
+
+interface OutputsProps {
+  readonly text: string
+  readonly beside: string | undefined
+  readonly isSmall: boolean
+}
+
+function Outputs({ text, beside, isSmall }: OutputsProps) {
+  const value = JSON.parse(text) as unknown
+  const words = shownText(text)
+  const marks = beside === undefined || beside === words ? undefined : wordMarks(beside, words)?.head
+  const lines = isSmall ? 8 : 40
+  if (words === '') return <p className={styles.waiting}>The output is empty.</p>
+  if (beside !== undefined)
+    return (
+      <div className={styles.text} dir="auto">
+        {beside === words ? (
+          <p className={styles.waiting}>Same output as the first column</p>
+        ) : (
+          <p className={styles.waiting}>Differs from the first column{marks ? '' : ' altogether'}</p>
+        )}
+        {marks ? (
+          <div className={styles.marked}>
+            {marks.map((part, at) => (part.isChanged ? <mark key={at}>{part.text}</mark> : part.text))}
+          </div>
+        ) : (
+          <Fold text={words} lines={lines} />
+        )}
+      </div>
+    )
+  const messages = messagesIn(value)
+  if (messages && !isSmall) return <Conversation messages={messages} />
+  if (typeof value === 'string' || messages)
+    return (
+      <div className={styles.text}>
+        <Fold text={words} lines={lines} />
+      </div>
+    )
+  if (text.length > MOST_TEXT) return <JsonView value={value} />
+  return (
+    <div className={styles.json}>
+      <Fold text={words} lines={isSmall ? lines : 60} />
+    </div>
+  )
+}
+
+/** An output as a text to compare and to keep: the text of a single message, a text, otherwise JSON. */
+export function shownText(outputs: string): string {
+  const value = JSON.parse(outputs) as unknown
+  if (typeof value === 'string') return value
+  const [message, ...more] = messagesIn(value) ?? []
+  return message && more.length === 0 && typeof message.content === 'string'
+    ? message.content
+    : prettyJson(outputs)
+}
+
+/** The messages of an output; undefined if it is something else. */
+function messagesIn(value: unknown): readonly Message[] | undefined {
+  if (isMessage(value)) return [value]
+  if (typeof value !== 'object' || value === null) return undefined
+  const { messages } = value as { readonly messages?: unknown }
+  const isAll = Object.keys(value).length === 1 && Array.isArray(messages) && messages.length > 0
+  return isAll && messages.every(isMessage) ? messages : undefined
+}
+
+function isMessage(value: unknown): value is Message {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'content' in value &&
+    typeof (value as { readonly role?: unknown }).role === 'string'
+  )
+}
+
+/** Continues a conversation: the reply and this message are added to it. */
+function NextMessage({ send }: { readonly send: (next: string) => void }) {
+  const [next, setNext] = useState('')
+  return (
+    <form
+      className={styles.next}
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (next.trim() !== '') send(next)
+      }}
+    >
+      <LongTextField label="Your next message" rows={2} value={next} onChange={setNext} />
+      <Button type="submit" needs="invoke" refusal={next.trim() === '' ? 'Type a message first.' : undefined}>
+        Send
+      </Button>
+    </form>
+  )
+}
