@@ -63,7 +63,9 @@ function Labelled({ label, hint, problem, children }: LabelledProps) {
   const note = problem ?? hint
   return (
     <div className={styles.field}>
-      <label htmlFor={id}>{label}</label>
+      <label htmlFor={id} dir="auto">
+        {label}
+      </label>
       {children({
         id,
         'aria-invalid': problem === undefined ? undefined : true,
