@@ -13,6 +13,8 @@ export type Ask<R extends Route> = Optional<'path', Routes[R]['path']> &
     /** The body as JSON text, sent unchanged: JavaScript would change some numbers and the order of keys. */
     readonly text?: string
     readonly form?: FormData
+    /** The same for every try of one write, so that a write whose answer was lost is done once (interface 2.25). */
+    readonly idempotencyKey?: string
   }
 
 type Optional<K extends string, T> =
@@ -68,7 +70,7 @@ async function send<R extends Route>(
   signal?: AbortSignal,
   accept = 'application/json, */*',
 ): Promise<Response> {
-  const { body, text, form } = ask
+  const { body, text, form, idempotencyKey } = ask
   const init: RequestInit = { method: route.slice(0, route.indexOf(' ')), credentials: 'same-origin' }
   const headers: Record<string, string> = { Accept: accept }
   if (signal) init.signal = signal
@@ -77,6 +79,7 @@ async function send<R extends Route>(
     init.body = text ?? JSON.stringify(body)
     headers['Content-Type'] = 'application/json'
   }
+  if (idempotencyKey !== undefined) headers['Idempotency-Key'] = idempotencyKey
   init.headers = headers
   const response = await fetch(addressOf(route, ask), init).catch((error: unknown) => {
     if (signal?.aborted) throw error

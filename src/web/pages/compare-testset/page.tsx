@@ -1,7 +1,8 @@
 import { useRoute } from '../../api/use-route.ts'
 import { CompareFrame, EndsBar, Standing, useEndChoices } from '../../parts/compare/compare.tsx'
-import { type End, endReferences, sideOf, textOfEnd } from '../../parts/compare/ends.ts'
+import { type End, endReferences, nameOfEnd, sideOf, textOfEnd } from '../../parts/compare/ends.ts'
 import { RevisionChip } from '../../parts/chips/chips.tsx'
+import { MergeBox } from '../../parts/conflicts/merge-box.tsx'
 import { RowDiff } from '../../parts/row-diff/row-diff.tsx'
 import { Failure, Skeleton } from '../../parts/states/states.tsx'
 import { places } from '../../shell/places.ts'
@@ -51,6 +52,15 @@ function Comparison({ slug, base, head }: { readonly slug: string; readonly base
           head={head}
           compare={compared.compare}
           placeOf={({ version, slug: revision }) => placeOf(slug, revision, version)}
+        />
+      )}
+      {compared && base.kind === 'variant' && before.data && after.data && compared.compare.ahead > 0 && (
+        <MergeBox
+          family="testset"
+          slug={slug}
+          names={{ source: nameOfEnd(head), target: base.slug }}
+          sides={{ source: sideOf(head, slug, after.data.id), target: sideOf(base, slug, before.data.id) }}
+          revisions={{ source: after.data, target: before.data }}
         />
       )}
       {!error && !isHere && <Skeleton label="Loading which rows changed" lines={12} />}

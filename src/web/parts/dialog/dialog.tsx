@@ -14,13 +14,16 @@ interface ModalProps {
   readonly title: string
   /** A sheet opens at the side and has room for a diff; a dialog is in the middle. */
   readonly sheet?: boolean
+  /** Has room for two columns. */
+  readonly wide?: boolean
   /** The buttons at the bottom, the primary one last. */
   readonly actions?: ReactNode
   readonly children: ReactNode
 }
 
 /** A dialog. Escape closes it, and the focus returns. A sheet takes the focus itself, so that its keys work at once. */
-export function Modal({ open, close, title, sheet = false, actions, children }: ModalProps) {
+export function Modal(props: ModalProps) {
+  const { open, close, title, sheet = false, wide = false, actions, children } = props
   const content = useRef<HTMLDivElement>(null)
   return (
     <Dialog.Root open={open} onOpenChange={(isOpen) => !isOpen && close()}>
@@ -28,7 +31,7 @@ export function Modal({ open, close, title, sheet = false, actions, children }: 
         <Dialog.Overlay className={styles.overlay} />
         <Dialog.Content
           ref={content}
-          className={sheet ? styles.sheet : styles.dialog}
+          className={`${sheet ? styles.sheet : styles.dialog} ${wide ? styles.wide : ''}`}
           aria-describedby={undefined}
           onOpenAutoFocus={(event) => {
             if (!sheet) return

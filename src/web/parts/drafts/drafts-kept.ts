@@ -6,6 +6,9 @@ export const draftsKept = createStore('branchpoint-drafts', 'drafts')
 /** The inputs that prompts were last run with in this browser, by name: `<project>/<slug>`. */
 export const inputsKept = createStore('branchpoint-inputs', 'inputs')
 
+/** What lets a merge or a commit go on after a reload: decisions about conflicts, and requests without an answer. */
+export const unfinishedKept = createStore('branchpoint-unfinished', 'unfinished')
+
 /** The names of all drafts in this browser, of all keys. */
 export async function draftNames(): Promise<readonly string[]> {
   return (await keys(draftsKept)).map(String)
@@ -16,7 +19,7 @@ export async function emptyDrafts(): Promise<void> {
   const channel = new BroadcastChannel(EMPTIED)
   channel.postMessage(null)
   channel.close()
-  await Promise.all([clear(draftsKept), clear(inputsKept)])
+  await Promise.all([draftsKept, inputsKept, unfinishedKept].map((it) => clear(it)))
 }
 
 /** Calls back when another tab deletes the drafts; returns a function that stops it. */
