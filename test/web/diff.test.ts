@@ -202,20 +202,36 @@ describe('workbench: comparisons', () => {
     await visit.close()
   })
 
-  it('shows the three sides of a conflict, and the command that ends it', async () => {
+  it('shows the sides of a conflict, and keeps what was chosen by keys alone over a reload', async () => {
     const visit = await bench.visit({ path: '/a/support-bot/compare/v:support-bot...v:warmer' })
     const { page } = visit
     await page.getByText('Merging warmer into support-bot: 1 conflict.').waitFor()
-    const conflict = page.getByRole('region', { name: 'Conflict at /parameters/prompt/messages/0/content' })
-    for (const text of ['at most 120 words', 'at most 80 words', 'at most 200 warm words']) {
-      await conflict.getByText(text).waitFor()
-    }
-    expect(
-      await page.getByLabel('Command that merges with resolutions', { exact: true }).textContent(),
-    ).to.contain('"take":"source"')
     expect(await page.getByRole('button', { name: 'Merge into support-bot' }).count()).to.equal(0)
+    const resolve = page.getByRole('button', { name: 'Resolve 1 conflict' })
+    await resolve.focus()
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog', { name: 'Merge warmer into support-bot' })
+    const conflict = dialog.getByRole('region', { name: 'Conflict 1 of 1: System message' })
+    await conflict.getByText('at most 80 words').waitFor()
+    await conflict.getByText('at most 200 warm words').waitFor()
+    const save = dialog.getByRole('button', { name: /Save merged version/ })
+    expect(await save.textContent()).to.contain('1 left')
     await visit.expectNoBarriers()
     await visit.picture('compare-conflict-1440')
+    const result = dialog.getByRole('region', { name: 'Result: System message' })
+    await page.keyboard.press('1')
+    await result.getByText('at most 80 words').waitFor()
+    await page.keyboard.press('2')
+    await result.getByText('at most 200 warm words').waitFor()
+    await page.keyboard.press('e')
+    await dialog.getByLabel('Your text').fill('Answer in at most 100 warm words.')
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await page.reload()
+    await resolve.focus()
+    await page.keyboard.press('Enter')
+    await result.getByText('at most 100 warm words').waitFor()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
     // Since they parted it is one word that warmer changed.
     await page.getByRole('button', { name: /Since their last common version/ }).click()
     await page.waitForURL('**?from=parted')
@@ -223,7 +239,7 @@ describe('workbench: comparisons', () => {
     await visit.close()
   })
 
-  it('merges what has no conflict by keys alone; a head that moved meanwhile is refused', async () => {
+  it('merges what has no conflict by keys alone; a head that moved meanwhile is shown first', async () => {
     const visit = await bench.visit({ path: '/a/support-bot/compare/v:support-bot...v:hotter' })
     const { page } = visit
     const merge = page.getByRole('button', { name: 'Merge into support-bot' })
@@ -233,17 +249,12 @@ describe('workbench: comparisons', () => {
     await dialog.waitFor()
     await visit.expectNoBarriers()
     const { application_revision: moved } = await commit('support-bot', 'Meanwhile', prompt(SECOND))
-    await page.keyboard.type('Take the hotter model')
-    await page.keyboard.press('Enter')
-    await dialog.getByRole('alert').waitFor()
+    await dialog.getByLabel('Message').fill('Take the hotter model')
+    await page.keyboard.press('Control+Enter')
+    await dialog.getByText('support-bot changed meanwhile, so nothing was saved yet.').waitFor()
     expect((await head()).id, 'nothing was merged').to.equal(moved.id)
-    // Looked at again, it is merged.
-    await page.reload()
-    await merge.focus()
-    await page.keyboard.press('Enter')
-    await dialog.waitFor()
-    await page.keyboard.type('Take the hotter model')
-    await page.keyboard.press('Enter')
+    // Shown again, it is merged.
+    await page.keyboard.press('Control+Enter')
     await dialog.waitFor({ state: 'detached' })
     await page.getByText('is 3 behind').waitFor()
     const merged = await head()
@@ -270,12 +281,11 @@ describe('workbench: comparisons', () => {
     const visit = await bench.visit({ path: '/a/answers/compare/v:answers...v:brisk' })
     const { page } = visit
     await page.getByText(': 2 conflicts.').waitFor()
-    await page.getByRole('button', { name: 'Use current for all' }).waitFor()
-    await page.getByRole('button', { name: 'Use incoming for all' }).click()
+    await page.getByRole('button', { name: 'Resolve 2 conflicts' }).click()
     const dialog = page.getByRole('dialog', { name: 'Merge brisk into answers' })
-    await dialog.getByText('Resolves 2 conflicts with the text of brisk.').waitFor()
-    await visit.expectNoBarriers()
-    await dialog.getByRole('button', { name: 'Merge into answers' }).click()
+    await dialog.getByRole('button', { name: 'Use incoming for all' }).click()
+    await dialog.getByText('2 conflicts, all decided').waitFor()
+    await dialog.getByRole('button', { name: 'Save merged version' }).click()
     await dialog.waitFor({ state: 'detached' })
     await page.getByText('is 2 behind').waitFor()
     const { application_revision: made } = await bench.ask('POST', '/applications/revisions/retrieve', {
@@ -295,7 +305,7 @@ describe('workbench: comparisons', () => {
     const { key } = await bench.ask('POST', '/keys/', { key: { name: 'reader', scopes: ['read'] } })
     const visit = await bench.visit({ path: '/a/quiet/compare/v:quiet...v:quieter', key: key.secret })
     const { page } = visit
-    await page.getByText('is a fast-forward').waitFor()
+    await page.getByText('No conflicts: quiet will become v2.').waitFor()
     const merge = page.getByRole('button', { name: /Merge into quiet/ })
     expect(await merge.textContent()).to.contain('lacks the scope write')
     await merge.click({ force: true })

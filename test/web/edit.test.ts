@@ -415,7 +415,7 @@ describe('workbench: editing', () => {
       await sheet.getByText('parameters.prompt.llm_config.temperature').waitFor()
       await sheet.getByText('1 message changed').waitFor()
       await visit.expectNoBarriers()
-      await sheet.getByRole('button', { name: 'Merge onto v2' }).click()
+      await sheet.getByRole('button', { name: 'Merge my changes into v2' }).click()
       await page.waitForURL('**/v/apart/3')
       const stored = await head('apart')
       expect(stored).to.include('Be kind. Be brief.').and.to.include('"temperature":0.1').and.to.include(SEED)
@@ -423,21 +423,34 @@ describe('workbench: editing', () => {
       await visit.close()
     })
 
-    it('overwrites nothing where both changed one place: mine is kept on a variant of its own', async () => {
+    it('has the conflict resolved where both changed one place, and saves the result', async () => {
       const visit = await moved('same', ' Be brief.', {
         parameters: { prompt: { messages: [{ role: 'system', content: 'Theirs.' }] } },
       })
       const { page } = visit
-      await page.getByLabel('Variant for your changes').fill('mine')
-      await page.getByRole('button', { name: 'Merge onto v2' }).click()
-      const sheet = page.getByRole('dialog', { name: '1 conflict' })
-      await sheet.getByText('/parameters/prompt/messages').first().waitFor()
+      await page.getByLabel('If it can’t be merged, keep my version as:').fill('mine')
+      await page.getByRole('button', { name: 'Merge my changes into v2' }).click()
+      const sheet = page.getByRole('dialog', { name: 'Merge your changes into same' })
+      await sheet.getByText('1 conflict, 1 left').waitFor()
       expect(await head('same'))
         .to.include('"content":"Theirs."')
         .and.not.to.include('brief')
       expect(await head('same', 'mine')).to.include('Be kind. Be brief.')
-      await sheet.getByRole('button', { name: 'Go to mine' }).click()
-      await page.waitForURL('**/a/same/v/mine/2')
+      await visit.expectNoBarriers()
+      // Another version comes meanwhile; what is decided about this place stays.
+      await sheet
+        .getByRole('button', { name: /^Use incoming/ })
+        .first()
+        .click()
+      await commitElsewhere('same', { parameters: { prompt: { llm_config: { temperature: 0.3 } } } })
+      await page.keyboard.press('Control+Enter')
+      await sheet.getByText('same changed meanwhile, so nothing was saved yet.').waitFor()
+      await sheet.getByText('1 conflict, all decided').waitFor()
+      await page.keyboard.press('Control+Enter')
+      await page.waitForURL('**/a/same/v/same/4')
+      expect(await head('same'))
+        .to.include('Be kind. Be brief.')
+        .and.to.include('"temperature":0.3')
       await visit.close()
     })
 
@@ -446,14 +459,14 @@ describe('workbench: editing', () => {
         parameters: { prompt: { template_format: 'jinja2' } },
       })
       const { page } = visit
-      await page.getByLabel('Variant for your changes').fill('fork')
-      await page.getByRole('button', { name: 'Commit to fork' }).last().click()
+      await page.getByLabel('If it can’t be merged, keep my version as:').fill('fork')
+      await page.getByRole('button', { name: 'Keep as fork' }).last().click()
       await page
         .getByText(/taken|already/)
         .first()
         .waitFor()
-      await page.getByLabel('Variant for your changes').fill('brief')
-      await page.getByRole('button', { name: 'Commit to brief' }).click()
+      await page.getByLabel('If it can’t be merged, keep my version as:').fill('brief')
+      await page.getByRole('button', { name: 'Keep as brief' }).click()
       await page.waitForURL('**/a/fork/v/brief/2')
       expect(await head('fork', 'brief'))
         .to.include('Be brief.')

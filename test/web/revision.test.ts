@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { closeBrowser } from '../support/browser/open-browser.ts'
-import { pushTo, seedPrompt, type SeededPrompt } from './support/seed-prompts.ts'
+import { pushTo, seedPrompt } from './support/seed-prompts.ts'
 import { openWorkbench, type Workbench } from './support/workbench.ts'
 
 const HEAD = '/a/support-bot/v/support-bot'
@@ -11,10 +11,9 @@ const HOSTILE = '<script>document.title="taken"</script> \u202Egnp.exe ![](http:
 
 describe('workbench: a revision', () => {
   let bench: Workbench
-  let prompt: SeededPrompt
   before(async () => {
     bench = await openWorkbench({ MAX_DOCUMENT_BYTES: '4194304' })
-    prompt = await seedPrompt(bench)
+    await seedPrompt(bench)
   })
   after(async () => {
     await closeBrowser()
@@ -191,20 +190,6 @@ describe('workbench: a revision', () => {
     await visit.go(`/a/support-bot/r/support-bot-2`)
     await page.getByRole('heading', { name: 'v2', level: 1 }).waitFor()
     await page.getByRole('link', { name: 'production' }).first().waitFor()
-    await visit.close()
-  })
-
-  it('shows how to revert and cherry-pick', async () => {
-    const visit = await bench.visit({ path: `${HEAD}/1` })
-    const { page } = visit
-    await page.getByRole('button', { name: 'More' }).click()
-    await page.getByRole('menuitem', { name: 'Revert or cherry-pick …' }).click()
-    await page
-      .getByRole('dialog')
-      .getByText(prompt.revisions[0] ?? '')
-      .first()
-      .waitFor()
-    await visit.expectNoBarriers()
     await visit.close()
   })
 

@@ -5,6 +5,7 @@ import { type Archivable, BringBack } from '../../parts/archive/archive.tsx'
 import { Button, LinkButton } from '../../parts/button/button.tsx'
 import type { End } from '../../parts/compare/ends.ts'
 import { Menu, type MenuItem } from '../../parts/menu/menu.tsx'
+import { useUndo } from '../../parts/undo/undo.tsx'
 import { places, useAddress } from '../../shell/places.ts'
 import { useRefusal } from '../../shell/session.tsx'
 import styles from './artifact.module.css'
@@ -26,6 +27,12 @@ export function Picked({ picks, fork, forkRefusal, deploy, artifact, archive }: 
   const end = only && endOf(only)
   const mayNotWrite = useRefusal('write')
   const name = `v${only?.version}`
+  const undo = useUndo(
+    only?.variant && {
+      ...{ family: 'workflow', slug: artifact.slug, id: only.id, variant: only.variant.slug },
+      version: Number(only.version),
+    },
+  )
   const items: readonly MenuItem[] = only
     ? [
         {
@@ -33,6 +40,7 @@ export function Picked({ picks, fork, forkRefusal, deploy, artifact, archive }: 
           refusal: forkRefusal,
           run: fork,
         },
+        ...undo.items,
         {
           label: `Archive ${name} …`,
           refusal: mayNotWrite,
@@ -68,6 +76,7 @@ export function Picked({ picks, fork, forkRefusal, deploy, artifact, archive }: 
               <Button onClick={() => deploy(end)}>Deploy {name} …</Button>
             </>
           )}
+          {undo.dialogs}
           {compare !== undefined && (
             <LinkButton to={compare}>
               Compare <kbd>c</kbd>

@@ -229,6 +229,8 @@ function Workspace({ slug, variant, name, start, lock, again }: WorkspaceProps) 
         />
       </div>
       <DraftDialogs
+        slug={slug}
+        name={name}
         dialog={dialog}
         open={setDialog}
         variant={variant}

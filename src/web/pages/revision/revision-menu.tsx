@@ -7,8 +7,7 @@ import { DeploySheet } from '../../parts/deploy/deploy-sheet.tsx'
 import { Menu } from '../../parts/menu/menu.tsx'
 import { places, useAddress } from '../../shell/places.ts'
 import { useRefusal } from '../../shell/session.tsx'
-import { Copyable } from '../../parts/copy/copyable.tsx'
-import { Modal } from '../../parts/dialog/dialog.tsx'
+import { useUndo } from '../../parts/undo/undo.tsx'
 
 export interface RevisionMenuProps {
   readonly revision: Revision
@@ -23,7 +22,7 @@ export function RevisionMenu({ revision, previous }: RevisionMenuProps) {
   const search = useAddress()
   const { deploy, to, what } = search
   const navigate = useNavigate()
-  const [isReverting, setReverting] = useState(false)
+  const undo = useUndo({ family: 'workflow', slug, id: revision.id, version, variant })
   const [isArchiving, setArchiving] = useState(false)
   const mayNotWrite = useRefusal('write')
   const show = (more: Readonly<Record<string, string | undefined>>, replace = false): void =>
@@ -49,7 +48,7 @@ export function RevisionMenu({ revision, previous }: RevisionMenuProps) {
             to: places.compare(slug, `r:${variant}-${version}`, `v:${variant}`),
           },
           { label: 'Deploy …', run: () => show({ deploy: '1' }) },
-          { label: 'Revert or cherry-pick …', run: () => setReverting(true) },
+          ...undo.items,
           {
             label: `Archive v${version} …`,
             refusal: archivedAt === undefined ? mayNotWrite : `v${version} is archived.`,
@@ -77,40 +76,7 @@ export function RevisionMenu({ revision, previous }: RevisionMenuProps) {
           close={() => setArchiving(false)}
         />
       )}
-      {isReverting && <CurlDialog revision={revision} close={() => setReverting(false)} />}
+      {undo.dialogs}
     </>
   )
-}
-
-/** The commands that undo this revision on a variant, or apply it to another one. */
-function CurlDialog({ revision, close }: { readonly revision: Revision; readonly close: () => void }) {
-  const { id, workflow_slug: slug, variant_slug: variant } = revision
-  const artifact = { slug }
-  return (
-    <Modal open close={close} title={`Revert or cherry-pick v${revision.version}`}>
-      <p>
-        Run one of these commands. With <code>&quot;dry_run&quot;: true</code> the server answers what would
-        change, and stores nothing.
-      </p>
-      <h3>Undo this change on {variant}</h3>
-      <Copyable
-        label="Revert"
-        text={curl('revert', { revision: { id }, target: { variant: { slug: variant }, artifact } })}
-      />
-      <h3>Apply this change to another variant</h3>
-      <Copyable
-        label="Cherry-pick"
-        text={curl('cherry-pick', {
-          revision: { id },
-          target: { variant: { slug: 'another-variant' }, artifact },
-        })}
-      />
-    </Modal>
-  )
-}
-
-function curl(action: string, body: object): string {
-  return `curl "$BRANCHPOINT_URL/workflows/revisions/${action}" \\
-  -H "Authorization: ApiKey $BRANCHPOINT_KEY" -H 'Content-Type: application/json' \\
-  -d '${JSON.stringify(body)}'`
 }

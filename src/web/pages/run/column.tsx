@@ -286,6 +286,8 @@ function EditedColumn(props: EditedColumnProps) {
         )}
       </details>
       <DraftDialogs
+        slug={slug}
+        name={name}
         dialog={dialog}
         open={setDialog}
         variant={end.variant}

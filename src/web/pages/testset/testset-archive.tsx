@@ -12,6 +12,7 @@ import {
 import { Button } from '../../parts/button/button.tsx'
 import { Menu } from '../../parts/menu/menu.tsx'
 import { Failure } from '../../parts/states/states.tsx'
+import { useUndo } from '../../parts/undo/undo.tsx'
 import { places } from '../../shell/places.ts'
 import { useRefusal } from '../../shell/session.tsx'
 import type { Testset, TestsetRevision } from './rows.ts'
@@ -42,6 +43,13 @@ export function TestsetArchived({ testset, revision }: TestsetArchiveProps) {
 export function TestsetMenu({ testset, revision }: TestsetArchiveProps) {
   const [archiving, setArchiving] = useState<Archivable>()
   const mayNotWrite = useRefusal('write')
+  const undo = useUndo(
+    revision && {
+      ...{ family: 'testset', slug: testset.slug, id: revision.id },
+      version: Number(revision.version),
+      variant: revision.testset_variant_slug,
+    },
+  )
   const item = (label: string, it: Archivable, isArchived: boolean) => ({
     label: `Archive ${label} …`,
     refusal: isArchived ? 'It is archived.' : mayNotWrite,
@@ -55,6 +63,7 @@ export function TestsetMenu({ testset, revision }: TestsetArchiveProps) {
         items={[
           ...(revision
             ? [
+                ...undo.items,
                 item(`v${revision.version}`, versionOf(testset, revision), revision.deleted_at !== undefined),
                 item(
                   `the variant ${revision.testset_variant_slug}`,
@@ -67,6 +76,7 @@ export function TestsetMenu({ testset, revision }: TestsetArchiveProps) {
         ]}
       />
       {archiving && <ArchiveDialog it={archiving} close={() => setArchiving(undefined)} />}
+      {undo.dialogs}
     </>
   )
 }

@@ -3,7 +3,9 @@ import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useState } from 'react'
 import { type Answer, Problem } from '../../api/call.ts'
 import { useRoute } from '../../api/use-route.ts'
+import { useCommands } from '../../shell/commands.tsx'
 import { places } from '../../shell/places.ts'
+import { useRefusal } from '../../shell/session.tsx'
 import { Button } from '../button/button.tsx'
 import type { ComparedFamily } from '../compare/ends.ts'
 import { Modal } from '../dialog/dialog.tsx'
@@ -133,9 +135,8 @@ export function MergeSheet(props: MergeSheetProps) {
           {hasConflicts ? (
             <SaveMerged resolving={resolving} busy={isBusy} onSave={() => void save()} />
           ) : (
-            <Button
-              kind="primary"
-              needs="write"
+            <ActButton
+              action={action}
               busy={isBusy || (!merge && !dry.error)}
               refusal={
                 isNothing
@@ -144,10 +145,8 @@ export function MergeSheet(props: MergeSheetProps) {
                     ? dry.error.message
                     : undefined
               }
-              onClick={() => void save()}
-            >
-              {action}
-            </Button>
+              run={() => void save()}
+            />
           )}
         </>
       }
@@ -180,6 +179,25 @@ export function MergeSheet(props: MergeSheetProps) {
       {hasConflicts && <Conflicts resolving={resolving} names={names} {...(nameOf ? { nameOf } : {})} />}
       {!hasConflicts && children}
     </Modal>
+  )
+}
+
+interface ActButtonProps {
+  readonly action: string
+  readonly busy: boolean
+  readonly refusal: string | undefined
+  readonly run: () => void
+}
+
+/** The button of a sheet without conflicts, and its key. */
+function ActButton({ action, busy, refusal, run }: ActButtonProps) {
+  const lacking = useRefusal('write')
+  const keys = 'mod+enter'
+  useCommands([{ id: 'merge', title: action, keys, refusal: lacking ?? refusal, run: () => !busy && run() }])
+  return (
+    <Button kind="primary" needs="write" busy={busy} refusal={refusal} onClick={run}>
+      {action}
+    </Button>
   )
 }
 

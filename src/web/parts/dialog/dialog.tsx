@@ -45,10 +45,10 @@ export function Modal(props: ModalProps) {
               <X size={16} aria-hidden />
             </Dialog.Close>
           </header>
-          <div className={styles.body}>
-            <DialogContext value={true}>{children}</DialogContext>
-          </div>
-          {actions !== undefined && <footer className={styles.foot}>{actions}</footer>}
+          <DialogContext value={true}>
+            <div className={styles.body}>{children}</div>
+            {actions !== undefined && <footer className={styles.foot}>{actions}</footer>}
+          </DialogContext>
         </Dialog.Content>
       </Dialog.Portal>
     </Dialog.Root>

@@ -1,6 +1,7 @@
 import { useRef } from 'react'
 import type { Answer } from '../../api/call.ts'
 import { useWrite } from '../../api/use-route.ts'
+import { useSureWrite } from '../drafts/use-sure-write.ts'
 import type { JsonChange } from '../json-text/json-text.ts'
 import type { Base } from './editing.ts'
 
@@ -9,8 +10,6 @@ type CommitAnswer = Answer<'POST /workflows/revisions/commit'>
 /** A committed or merged revision, with the server's warnings. */
 export type Committed = CommitAnswer['workflow_revision'] & Pick<CommitAnswer, 'warnings'>
 
-export type MergeConflict = Answer<'POST /workflows/variants/merge'>['merge']['conflicts'][number]
-
 /** A draft to commit. */
 export interface Going {
   readonly base: Base
@@ -18,9 +17,12 @@ export interface Going {
   readonly message: string
 }
 
-/** The ways to save a draft. Each rejects with the server's `Problem`; the draft is kept then. */
-export function useCommitDraft() {
-  const commit = useWrite('POST /workflows/revisions/commit')
+/**
+ * The ways to save a draft. Each rejects with the server's `Problem`; the draft is kept then. With the draft's `name`, a commit whose answer was
+ * lost is not made twice, even after a reload.
+ */
+export function useCommitDraft(name?: string) {
+  const commit = useSureWrite('POST /workflows/revisions/commit', name)
   const fork = useWrite('POST /workflows/variants/fork')
   const merge = useWrite('POST /workflows/variants/merge')
   const archive = useWrite('POST /workflows/variants/{id}/archive')
@@ -32,7 +34,7 @@ export function useCommitDraft() {
     const said = message.trim() === '' ? '' : `"message":${JSON.stringify(message.trim())},`
     const what = 'delta' in change ? `"delta":${change.delta}` : `"data":${change.whole}`
     const text = `{"workflow_revision_commit":{"workflow_variant_id":"${variantId}","base_revision_id":"${base.revisionId}",${said}${what}}}`
-    const { workflow_revision: revision, warnings } = await commit.mutateAsync({ text })
+    const { workflow_revision: revision, warnings } = await commit.send({ text })
     return warnings === undefined ? revision : { ...revision, warnings }
   }
 
@@ -56,14 +58,14 @@ export function useCommitDraft() {
   }
 
   /**
-   * Commits the draft on a new variant and merges that into the original one. If there are conflicts, the draft stays on the new variant and the
-   * conflicts are returned.
+   * Commits the draft on a new variant and merges that into the original one. If there are conflicts, the draft stays on the new variant until
+   * they are decided.
    */
   async function goOnTop(
     slug: string,
     going: Going,
     expectedTarget: string,
-  ): Promise<{ readonly revision: Committed; readonly conflicts: readonly MergeConflict[] }> {
+  ): Promise<{ readonly revision: Committed; readonly hasConflicts: boolean }> {
     const source = await forkAtBase(slug, going.base)
     const mine = await commitTo(source, going)
     const body = {
@@ -72,12 +74,17 @@ export function useCommitDraft() {
       expected_target: expectedTarget,
     }
     const tried = await merge.mutateAsync({ body: { ...body, dry_run: true } })
-    if (tried.merge.conflicts.length > 0) return { revision: mine, conflicts: tried.merge.conflicts }
+    if (tried.merge.conflicts.length > 0) return { revision: mine, hasConflicts: true }
     const message = going.message.trim()
     const merged = await merge.mutateAsync({ body: { ...body, ...(message === '' ? {} : { message }) } })
-    await archive.mutateAsync({ path: { id: source } })
-    return { revision: 'workflow_revision' in merged ? merged.workflow_revision : mine, conflicts: [] }
+    await archiveVariant(source)
+    return { revision: 'workflow_revision' in merged ? merged.workflow_revision : mine, hasConflicts: false }
   }
 
-  return { commitTo, commitToNew, goOnTop }
+  /** Archives a variant that only existed for a merge. */
+  async function archiveVariant(id: string): Promise<void> {
+    await archive.mutateAsync({ path: { id } })
+  }
+
+  return { commitTo, commitToNew, goOnTop, archiveVariant }
 }

@@ -3,7 +3,9 @@ import { useState, type FormEvent } from 'react'
 import { Button } from '../button/button.tsx'
 import { FormDialog, Modal } from '../dialog/dialog.tsx'
 import type { JsonChange } from '../json-text/json-text.ts'
-import { type Committed, type Going, useCommitDraft, type MergeConflict } from './commit-draft.ts'
+import { nameOfPlace, rolesIn } from '../conflicts/conflicts.tsx'
+import { MergeSheet } from '../conflicts/merge-sheet.tsx'
+import { type Committed, type Going, useCommitDraft } from './commit-draft.ts'
 import type { Base } from './editing.ts'
 import { Problem } from '../../api/call.ts'
 import { LongTextField, TextField } from '../fields/fields.tsx'
@@ -13,13 +15,14 @@ import { useRefusal } from '../../shell/session.tsx'
 import { Changes } from './changes.tsx'
 import styles from './draft.module.css'
 import { RevisionDiff } from '../diff/revision-diff.tsx'
-import { Copyable } from '../copy/copyable.tsx'
-import { TextDiff } from '../diff/lines.tsx'
 
 /** `variant` saves to a new variant. */
 export type DraftDialog = 'commit' | 'variant' | 'moved' | 'discard' | undefined
 
 export interface DraftDialogsProps {
+  readonly slug: string
+  /** The name of the draft. */
+  readonly name: string
   readonly dialog: DraftDialog
   readonly open: (dialog: DraftDialog) => void
   readonly variant: string
@@ -33,7 +36,7 @@ export interface DraftDialogsProps {
 
 /** The dialogs of an edit: save, resolve a newer version, discard. */
 export function DraftDialogs(props: DraftDialogsProps) {
-  const { dialog, open, variant, head, base, change, text, onCommitted, onDiscard } = props
+  const { slug, name, dialog, open, variant, head, base, change, text, onCommitted, onDiscard } = props
   const [message, setMessage] = useState('')
   const cache = useQueryClient()
   const close = (): void => open(undefined)
@@ -54,6 +57,7 @@ export function DraftDialogs(props: DraftDialogsProps) {
   if (dialog === 'commit' || dialog === 'variant') {
     return (
       <SaveDialog
+        name={name}
         isNew={dialog === 'variant'}
         variant={variant}
         draft={{ base, change }}
@@ -72,6 +76,8 @@ export function DraftDialogs(props: DraftDialogsProps) {
   if (dialog !== 'moved' || head.revisionId === base.revisionId) return null
   return (
     <MovedSheet
+      slug={slug}
+      name={name}
       variant={variant}
       head={{ id: head.revisionId, version: head.version }}
       draft={{ base, change }}
@@ -85,6 +91,8 @@ export function DraftDialogs(props: DraftDialogsProps) {
 }
 
 interface SaveDialogProps {
+  /** The name of the draft. */
+  readonly name: string
   /** Whether it begins with a new variant. */
   readonly isNew: boolean
   readonly variant: string
@@ -99,12 +107,12 @@ interface SaveDialogProps {
 }
 
 /** Asks for a message and the variant, shows what changed, and saves a version. */
-function SaveDialog({ isNew, variant, draft, text, close, onCommitted, onMoved }: SaveDialogProps) {
+function SaveDialog({ name, isNew, variant, draft, text, close, onCommitted, onMoved }: SaveDialogProps) {
   const [message, setMessage] = useState('')
   const [slug, setSlug] = useState<string | undefined>(isNew ? '' : undefined)
   const [error, setError] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
-  const { commitTo, commitToNew } = useCommitDraft()
+  const { commitTo, commitToNew } = useCommitDraft(name)
   const target = slug ?? variant
   const action = slug === undefined ? 'Save version' : 'Save as a new variant'
   const refusal = target.trim() === '' ? 'The new variant needs a name.' : undefined
@@ -203,6 +211,9 @@ function SaveKey({ title, refusal, run }: SaveKeyProps) {
 }
 
 interface MovedSheetProps {
+  readonly slug: string
+  /** The name of the draft. */
+  readonly name: string
   readonly variant: string
   /** The variant's latest revision. */
   readonly head: { readonly id: string; readonly version: number }
@@ -216,15 +227,16 @@ interface MovedSheetProps {
 
 /** Shown when another user committed since the draft began: both sides are shown, nothing is overwritten. */
 function MovedSheet(props: MovedSheetProps) {
-  const { variant, head, draft, text, close, onCommitted, onDiscard } = props
+  const { slug, name, variant, head, draft, text, close, onCommitted, onDiscard } = props
   const [message, setMessage] = useState(props.message)
-  const [slug, setSlug] = useState(
+  const [ownVariant, setOwnVariant] = useState(
     () => `${variant}-${crypto.getRandomValues(new Uint16Array(1))[0]?.toString(36)}`,
   )
   const [error, setError] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
-  const [left, setLeft] = useState<{ revision: Committed; conflicts: readonly MergeConflict[] }>()
-  const { commitToNew, goOnTop } = useCommitDraft()
+  /** The draft on a variant of its own, whose conflicts are to be decided. */
+  const [mine, setMine] = useState<Committed>()
+  const { commitToNew, goOnTop, archiveVariant } = useCommitDraft(name)
   const going = { ...draft, message }
 
   async function go(work: () => Promise<void>): Promise<void> {
@@ -239,7 +251,31 @@ function MovedSheet(props: MovedSheetProps) {
     }
   }
 
-  if (left) return <MergeConflicts variant={variant} left={left} close={() => onCommitted(left.revision)} />
+  if (mine)
+    return (
+      <MergeSheet
+        title={`Merge your changes into ${variant}`}
+        family="workflow"
+        act="variants/merge"
+        slug={slug}
+        body={{
+          source: { variant: { id: mine.variant_id } },
+          target: { variant: { id: draft.base.variantId } },
+          expected_target: head.id,
+        }}
+        names={{ source: 'your changes', target: variant }}
+        nameOf={(conflict) => nameOfPlace(conflict, rolesIn(mine.data))}
+        message={message}
+        action="Save merged version"
+        kept={`merge workflow ${slug} ${mine.variant_slug} ${variant}`}
+        close={() => onCommitted(mine)}
+        onMade={(made) =>
+          void archiveVariant(mine.variant_id)
+            .catch(() => undefined)
+            .then(() => onCommitted(made ? (made as Committed) : mine))
+        }
+      />
+    )
   const isTaken = error instanceof Problem && error.code === 'slug_taken'
   return (
     <Modal
@@ -250,14 +286,14 @@ function MovedSheet(props: MovedSheetProps) {
       actions={
         <>
           <Button kind="danger" onClick={onDiscard}>
-            Discard mine
+            Discard my changes
           </Button>
           <Button
             needs="write"
             busy={isBusy}
-            onClick={() => void go(async () => onCommitted(await commitToNew(slug.trim(), going)))}
+            onClick={() => void go(async () => onCommitted(await commitToNew(ownVariant.trim(), going)))}
           >
-            Commit to {slug.trim() || 'a new variant'}
+            Keep as {ownVariant.trim() || 'a new variant'}
           </Button>
           <Button
             kind="primary"
@@ -265,29 +301,29 @@ function MovedSheet(props: MovedSheetProps) {
             busy={isBusy}
             onClick={() =>
               void go(async () => {
-                const outcome = await goOnTop(slug.trim(), going, head.id)
-                if (outcome.conflicts.length === 0) onCommitted(outcome.revision)
-                else setLeft(outcome)
+                const { revision, hasConflicts } = await goOnTop(ownVariant.trim(), going, head.id)
+                if (hasConflicts) setMine(revision)
+                else onCommitted(revision)
               })
             }
           >
-            Merge onto v{head.version}
+            Merge my changes into v{head.version}
           </Button>
         </>
       }
     >
       <p>
-        Your draft starts from v{draft.base.version}. If you and they changed different places, the server
-        merges your changes onto theirs; otherwise yours are kept as a variant. Nothing is overwritten.
+        Somebody saved v{head.version} after you began with v{draft.base.version}. Your changes are merged
+        into it; where both changed the same place, you choose. Nothing is overwritten.
       </p>
       {error !== undefined && !isTaken && <Failure error={error} />}
       <LongTextField label="Message" value={message} onChange={setMessage} rows={2} />
       <TextField
-        label="Variant for your changes"
-        value={slug}
-        onChange={setSlug}
+        label="If it can’t be merged, keep my version as:"
+        value={ownVariant}
+        onChange={setOwnVariant}
         problem={isTaken ? error.message : undefined}
-        hint="It starts from your version. When the merge succeeds, it is archived."
+        hint="A new variant. It is archived once your changes are merged."
       />
       <div className={styles.sides}>
         <section>
@@ -303,57 +339,4 @@ function MovedSheet(props: MovedSheetProps) {
       </div>
     </Modal>
   )
-}
-
-interface MergeConflictsProps {
-  readonly variant: string
-  readonly left: { readonly revision: Committed; readonly conflicts: readonly MergeConflict[] }
-  readonly close: () => void
-}
-
-/** Shown when both sides changed the same places: the draft is saved on its own variant, and the conflicts are listed. */
-function MergeConflicts({ variant, left: { revision, conflicts }, close }: MergeConflictsProps) {
-  const mine = revision.variant_slug
-  const body = JSON.stringify({
-    source: { variant: { slug: mine } },
-    target: { variant: { slug: variant } },
-    resolutions: [{ all: 'source' }],
-  })
-  return (
-    <Modal
-      open
-      sheet
-      close={close}
-      title={`${conflicts.length === 1 ? '1 conflict' : `${conflicts.length} conflicts`}`}
-      actions={
-        <Button kind="primary" onClick={close}>
-          Go to {mine}
-        </Button>
-      }
-    >
-      <p>
-        Your changes are saved as v{revision.version} of the variant <b>{mine}</b>; {variant} is unchanged. To
-        merge, decide each conflict below.
-      </p>
-      {conflicts.map((conflict, at) => (
-        <section key={at} className={styles.change}>
-          <h3>{typeof conflict.place === 'string' ? conflict.place : JSON.stringify(conflict.place)}</h3>
-          <TextDiff
-            label={`Theirs and yours at ${at + 1}`}
-            base={shown(conflict.target)}
-            head={shown(conflict.source)}
-          />
-        </section>
-      ))}
-      <Copyable
-        label="The merge that takes yours everywhere, in a terminal"
-        text={`curl -H "Authorization: ApiKey $BRANCHPOINT_KEY" -H 'Content-Type: application/json' "$BRANCHPOINT_URL/workflows/variants/merge" -d '${body.replaceAll("'", "'\\''")}'`}
-      />
-    </Modal>
-  )
-}
-
-function shown(value: unknown): string {
-  if (value === undefined) return ''
-  return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
 }

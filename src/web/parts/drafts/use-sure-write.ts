@@ -6,7 +6,10 @@ import { unfinishedKept } from './drafts-kept.ts'
 
 /** A write that is done once, even if its answer is lost. */
 export interface SureWrite<R extends Route> {
-  /** Sends a write. If the one before had no answer, that one is asked about first, and its answer counts if it was done. */
+  /**
+   * Sends a write. If an earlier one had no answer, that one is sent again first, with its key. Its answer counts for the same write; another
+   * write is sent after it.
+   */
   readonly send: (ask: Ask<R>) => Promise<Answer<R>>
   /** The answer of the write whose answer was lost; undefined if there is none, or it was not done. */
   readonly recall: () => Promise<Answer<R> | undefined>
@@ -35,10 +38,12 @@ export function useSureWrite<R extends Route>(route: R, name?: string): SureWrit
       throw error
     }
   }
+  async function unansweredBefore(): Promise<Ask<R> | undefined> {
+    if (unanswered.current || key === undefined) return unanswered.current
+    return get<Ask<R>>(key, unfinishedKept).catch(() => undefined)
+  }
   async function recall(): Promise<Answer<R> | undefined> {
-    const stored =
-      key === undefined ? undefined : await get<Ask<R>>(key, unfinishedKept).catch(() => undefined)
-    const before = unanswered.current ?? stored
+    const before = await unansweredBefore()
     if (!before) return undefined
     try {
       return await ask(before)
@@ -47,10 +52,18 @@ export function useSureWrite<R extends Route>(route: R, name?: string): SureWrit
       return undefined
     }
   }
-  return {
-    recall,
-    send: async (it) => (await recall()) ?? ask({ ...it, idempotencyKey: freshKey() }),
+  async function send(it: Ask<R>): Promise<Answer<R>> {
+    const before = await unansweredBefore()
+    const answer = await recall()
+    if (answer !== undefined && before && textOf(before) === textOf(it)) return answer
+    return ask({ ...it, idempotencyKey: freshKey() })
   }
+  return { recall, send }
+}
+
+/** A request without its key. */
+function textOf(ask: object): string {
+  return JSON.stringify({ ...ask, idempotencyKey: undefined })
 }
 
 /** `crypto.randomUUID` is missing over http to another machine. */
