@@ -1,5 +1,5 @@
 import type { Answer } from '../../api/call.ts'
-import { parseJson } from '../../api/json.ts'
+import { membersOf, parseJson } from '../../api/json.ts'
 import { matchesOf } from '../diff/line-diff.ts'
 
 /** A conflict as merge, revert and cherry-pick answer it (interface 6.7). */
@@ -279,4 +279,43 @@ export function resolutionOf(
     typeof it === 'string' ? it : (textOfDecision(it, decisions.get(it.key)) ?? ''),
   )
   return { ...at, value: texts.join('') }
+}
+
+/** A place of a prompt or a testset in words. Roles of messages come from a caller that knows them. */
+export function nameOfPlace({ place }: Conflict, roles: readonly string[] = []): string {
+  if (typeof place === 'object') {
+    if ('row' in place)
+      return place.column === undefined
+        ? `Row ${place.row.slice(0, 12)}`
+        : `${place.column}, row ${place.row.slice(0, 12)}`
+    if ('file' in place) return place.file
+    return 'header' in place ? placeWords(place.header) : 'Order of the rows'
+  }
+  const message = /^\/parameters\/(?:prompt\/messages|prompt_template)(?:\/(\d+))?(.*)$/.exec(place)
+  if (!message) return placeWords(place.replace(/^\/parameters(?:\/prompt)?(?:\/llm_config)?(?=\/)/, ''))
+  if (message[1] === undefined) return 'Order of the messages'
+  const role = roles[Number(message[1])]
+  const name =
+    role === undefined
+      ? `Message ${Number(message[1]) + 1}`
+      : `${role.slice(0, 1).toUpperCase()}${role.slice(1)} message`
+  return message[2] === '' || message[2] === '/content'
+    ? name
+    : `${name}, ${placeWords(message[2] ?? '').toLowerCase()}`
+}
+
+function placeWords(pointer: string): string {
+  const words = pointer
+    .split('/')
+    .slice(1)
+    .map((it) => it.replaceAll('~1', '/').replaceAll('~0', '~').replaceAll('_', ' '))
+    .join(' › ')
+  return words === '' ? 'All data' : `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`
+}
+
+/** The roles of the messages of a prompt's data, for `nameOfPlace`. */
+export function rolesIn(data: unknown): readonly string[] {
+  const parameters = membersOf(membersOf(data)['parameters'])
+  const messages = membersOf(parameters['prompt'])['messages'] ?? parameters['prompt_template']
+  return Array.isArray(messages) ? messages.map((it) => String(membersOf(it)['role'] ?? 'message')) : []
 }

@@ -1,6 +1,5 @@
 import { Check } from 'lucide-react'
 import { Fragment, useEffect, useId, useRef, useState } from 'react'
-import { membersOf } from '../../api/json.ts'
 import { useCommands } from '../../shell/commands.tsx'
 import { Button } from '../button/button.tsx'
 import { wordMarks } from '../diff/line-diff.ts'
@@ -11,6 +10,7 @@ import {
   type Conflict,
   type Conflicted,
   type Decision,
+  nameOfPlace,
   problemOf,
   textOfDecision,
 } from './conflict-texts.ts'
@@ -488,43 +488,4 @@ export function SaveMerged({ resolving: { left }, busy, onSave }: SaveMergedProp
       Save merged version{left > 0 && ` (${left.toLocaleString()} left)`}
     </Button>
   )
-}
-
-/** A place of a prompt or a testset in words. Roles of messages come from a caller that knows them. */
-export function nameOfPlace({ place }: Conflict, roles: readonly string[] = []): string {
-  if (typeof place === 'object') {
-    if ('row' in place)
-      return place.column === undefined
-        ? `Row ${place.row.slice(0, 12)}`
-        : `${place.column}, row ${place.row.slice(0, 12)}`
-    if ('file' in place) return place.file
-    return 'header' in place ? placeWords(place.header) : 'Order of the rows'
-  }
-  const message = /^\/parameters\/(?:prompt\/messages|prompt_template)(?:\/(\d+))?(.*)$/.exec(place)
-  if (!message) return placeWords(place.replace(/^\/parameters(?:\/prompt)?(?:\/llm_config)?(?=\/)/, ''))
-  if (message[1] === undefined) return 'Order of the messages'
-  const role = roles[Number(message[1])]
-  const name =
-    role === undefined
-      ? `Message ${Number(message[1]) + 1}`
-      : `${role.slice(0, 1).toUpperCase()}${role.slice(1)} message`
-  return message[2] === '' || message[2] === '/content'
-    ? name
-    : `${name}, ${placeWords(message[2] ?? '').toLowerCase()}`
-}
-
-function placeWords(pointer: string): string {
-  const words = pointer
-    .split('/')
-    .slice(1)
-    .map((it) => it.replaceAll('~1', '/').replaceAll('~0', '~').replaceAll('_', ' '))
-    .join(' › ')
-  return words === '' ? 'All data' : `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`
-}
-
-/** The roles of the messages of a prompt's data, for `nameOfPlace`. */
-export function rolesIn(data: unknown): readonly string[] {
-  const parameters = membersOf(membersOf(data)['parameters'])
-  const messages = membersOf(parameters['prompt'])['messages'] ?? parameters['prompt_template']
-  return Array.isArray(messages) ? messages.map((it) => String(membersOf(it)['role'] ?? 'message')) : []
 }

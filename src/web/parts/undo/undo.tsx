@@ -1,15 +1,10 @@
-import { useState } from 'react'
-import { useRoute } from '../../api/use-route.ts'
+import { lazy, Suspense, useState } from 'react'
 import { useRefusal } from '../../shell/session.tsx'
 import type { ComparedFamily } from '../compare/ends.ts'
-import { MergeSheet } from '../conflicts/merge-sheet.tsx'
-import { Modal } from '../dialog/dialog.tsx'
-import { RevisionDiff } from '../diff/revision-diff.tsx'
 import type { MenuItem } from '../menu/menu.tsx'
-import { RowDiff } from '../row-diff/row-diff.tsx'
-import { Failure, Skeleton } from '../states/states.tsx'
-import { Button } from '../button/button.tsx'
-import styles from './undo.module.css'
+
+/** Loaded when a dialog is opened: it brings the comparison and the part that resolves conflicts. */
+const UndoDialog = lazy(() => import('./undo-sheet.tsx'))
 
 /** A version that an action goes back to, takes back, or copies elsewhere. */
 export interface UndoneVersion {
@@ -22,7 +17,8 @@ export interface UndoneVersion {
   readonly variant: string
 }
 
-type Act = 'restore' | 'revert' | 'cherry-pick'
+/** What is done with a version. */
+export type Act = 'restore' | 'revert' | 'cherry-pick'
 
 /** The menu items that restore a version, undo its change, and copy its change to another variant, and their dialogs. */
 export function useUndo(version: UndoneVersion | undefined) {
@@ -40,171 +36,10 @@ export function useUndo(version: UndoneVersion | undefined) {
       run: () => open('cherry-pick'),
     },
   ]
-  const close = (): void => open(undefined)
-  const dialogs =
-    version === undefined || act === undefined ? null : act === 'cherry-pick' ? (
-      <CopyChange {...version} close={close} />
-    ) : (
-      <UndoSheet act={act} {...version} target={version.variant} close={close} />
-    )
+  const dialogs = version && act && (
+    <Suspense>
+      <UndoDialog act={act} {...version} close={() => open(undefined)} />
+    </Suspense>
+  )
   return { items, dialogs }
-}
-
-interface UndoSheetProps extends UndoneVersion {
-  readonly act: Act
-  /** The variant that gets a new version. */
-  readonly target: string
-  readonly close: () => void
-}
-
-/** What a restore, an undo or a copied change would give, and the button that does it. Conflicts are decided in the same sheet. */
-function UndoSheet({ act, family, slug, id, version, variant, target, close }: UndoSheetProps) {
-  const of = { slug: `${variant}-${version}`, artifact: slug }
-  const before = `${variant}-${version - 1}`
-  const { title, action, hint } = wordsOf(act, version, target)
-  return (
-    <MergeSheet
-      title={title}
-      family={family}
-      act={`revisions/${act}`}
-      slug={slug}
-      body={{ revision: { id }, target: { variant: { slug: target }, artifact: { slug } } }}
-      names={{ target, source: act === 'revert' ? `without the change of v${version}` : `v${version}` }}
-      action={action}
-      hint={hint}
-      kept={`${act} ${family} ${slug} ${id} ${target}`}
-      close={close}
-    >
-      <h3>{act === 'restore' ? `What changes in ${target}` : 'The change'}</h3>
-      {act === 'restore' ? (
-        <SinceHead family={family} slug={slug} variant={target} id={id} />
-      ) : (
-        <Earlier family={family} slug={of.artifact} revision={before}>
-          {(earlier) => (
-            <Diff
-              family={family}
-              base={act === 'revert' ? id : earlier}
-              head={act === 'revert' ? earlier : id}
-            />
-          )}
-        </Earlier>
-      )}
-    </MergeSheet>
-  )
-}
-
-function wordsOf(act: Act, version: number, target: string) {
-  switch (act) {
-    case 'restore':
-      return {
-        title: `Restore v${version} in ${target}`,
-        action: `Restore v${version}`,
-        hint: `${target} gets a new version with the content of v${version}. All versions in between are kept.`,
-      }
-    case 'revert':
-      return {
-        title: `Undo the change of v${version} in ${target}`,
-        action: 'Undo this change',
-        hint: `${target} gets a new version without this change. Later changes stay.`,
-      }
-    case 'cherry-pick':
-      return {
-        title: `Copy the change of v${version} to ${target}`,
-        action: `Copy to ${target}`,
-        hint: `${target} gets a new version with this change.`,
-      }
-  }
-}
-
-/** The difference between the newest version of a variant and another version. */
-function SinceHead(props: Pick<UndoneVersion, 'family' | 'slug' | 'variant' | 'id'>) {
-  const { family, slug, variant, id } = props
-  const references = { [`${family}_ref`]: { slug }, [`${family}_variant_ref`]: { slug: variant } }
-  return (
-    <Found family={family} references={references}>
-      {(head) => <Diff family={family} base={head} head={id} />}
-    </Found>
-  )
-}
-
-interface EarlierProps extends Pick<UndoneVersion, 'family' | 'slug'> {
-  readonly revision: string
-  readonly children: (id: string) => React.ReactNode
-}
-
-function Earlier({ family, slug, revision, children }: EarlierProps) {
-  const references = { [`${family}_ref`]: { slug }, [`${family}_revision_ref`]: { slug: revision } }
-  return (
-    <Found family={family} references={references}>
-      {children}
-    </Found>
-  )
-}
-
-interface FoundProps {
-  readonly family: ComparedFamily
-  readonly references: Readonly<Record<string, { readonly slug: string }>>
-  readonly children: (id: string) => React.ReactNode
-}
-
-/** Looks up the id of a version. */
-function Found({ family, references, children }: FoundProps) {
-  const body = { ...references, ...(family === 'testset' ? { include_testcases: false } : {}) }
-  const { data, error, refetch } = useRoute(
-    `POST /${family}s/revisions/retrieve` as 'POST /workflows/revisions/retrieve',
-    { body: body as never },
-  )
-  if (error) return <Failure error={error} retry={refetch} />
-  const found = data as Readonly<Record<string, { readonly id: string } | undefined>> | undefined
-  const id = found?.[`${family}_revision`]?.id
-  return id === undefined ? <Skeleton label="Loading what changes" lines={8} /> : children(id)
-}
-
-function Diff({
-  family,
-  base,
-  head,
-}: {
-  readonly family: ComparedFamily
-  readonly base: string
-  readonly head: string
-}) {
-  return family === 'testset' ? (
-    <RowDiff base={{ id: base }} head={{ id: head }} />
-  ) : (
-    <RevisionDiff base={{ id: base }} head={{ id: head }} />
-  )
-}
-
-/** Asks for the variant that gets the change. */
-function CopyChange(props: UndoneVersion & { readonly close: () => void }) {
-  const { family, slug, variant, version, close } = props
-  const [target, choose] = useState<string>()
-  const { data, error } = useRoute(`POST /${family}s/variants/query` as 'POST /workflows/variants/query', {
-    body: { [`${family}_refs`]: [{ slug }], windowing: { order: 'ascending', limit: 200 } } as never,
-  })
-  if (target !== undefined) return <UndoSheet act="cherry-pick" {...props} target={target} />
-  const listed = (data as Readonly<Record<string, readonly { readonly slug: string }[]>> | undefined)?.[
-    `${family}_variants`
-  ]
-  const others = listed?.filter((it) => it.slug !== variant)
-  return (
-    <Modal
-      open
-      close={close}
-      title={`Copy the change of v${version} to which variant?`}
-      actions={<Button onClick={close}>Cancel</Button>}
-    >
-      {error && <Failure error={error} />}
-      {!others && !error && <Skeleton label="Loading the variants" />}
-      {others?.length === 0 && <p>There is no other variant yet. Make one from the menu first.</p>}
-      <ul className={styles.variants}>
-        {others?.map((it) => (
-          <li key={it.slug}>
-            <Button onClick={() => choose(it.slug)}>{it.slug}</Button>
-          </li>
-        ))}
-      </ul>
-    </Modal>
-  )
 }
