@@ -7,8 +7,21 @@ import { Modal } from '../dialog/dialog.tsx'
 import { RevisionDiff } from '../diff/revision-diff.tsx'
 import { RowDiff } from '../row-diff/row-diff.tsx'
 import { Failure, Skeleton } from '../states/states.tsx'
-import type { Act, UndoneVersion } from './undo.tsx'
 import styles from './undo.module.css'
+
+/** A version that an action goes back to, takes back, or copies elsewhere. */
+export interface UndoneVersion {
+  readonly family: ComparedFamily
+  /** The slug of the prompt or testset. */
+  readonly slug: string
+  readonly id: string
+  readonly version: number
+  /** The variant that the version is shown in. */
+  readonly variant: string
+}
+
+/** What is done with a version. */
+export type Act = 'restore' | 'revert' | 'cherry-pick'
 
 /** The dialog of an action on a version. */
 export default function UndoDialog(props: UndoneVersion & { readonly act: Act; readonly close: () => void }) {

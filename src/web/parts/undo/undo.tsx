@@ -1,24 +1,10 @@
 import { lazy, Suspense, useState } from 'react'
 import { useRefusal } from '../../shell/session.tsx'
-import type { ComparedFamily } from '../compare/ends.ts'
 import type { MenuItem } from '../menu/menu.tsx'
+import type { Act, UndoneVersion } from './undo-sheet.tsx'
 
 /** Loaded when a dialog is opened: it brings the comparison and the part that resolves conflicts. */
 const UndoDialog = lazy(() => import('./undo-sheet.tsx'))
-
-/** A version that an action goes back to, takes back, or copies elsewhere. */
-export interface UndoneVersion {
-  readonly family: ComparedFamily
-  /** The slug of the prompt or testset. */
-  readonly slug: string
-  readonly id: string
-  readonly version: number
-  /** The variant that the version is shown in. */
-  readonly variant: string
-}
-
-/** What is done with a version. */
-export type Act = 'restore' | 'revert' | 'cherry-pick'
 
 /** The menu items that restore a version, undo its change, and copy its change to another variant, and their dialogs. */
 export function useUndo(version: UndoneVersion | undefined) {
