@@ -10,6 +10,7 @@ const REST = [
   'test/cli/', // a process for each command
   'test/cluster/postgres/', // a PostgreSQL
   'test/http/shared/', // several servers over it
+  'test/http/backup', // bundles of many repositories
   'test/http/leaks/', // every route, with every form of reference
   'test/compat/', // stores of earlier versions, servers that die
   'test/clients/', // SDKs of other products

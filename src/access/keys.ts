@@ -3,13 +3,15 @@ export {
   createApiKey,
   createFirstApiKey,
   createProject,
+  isHalfMoved,
   isLive,
   keyNames,
   keysOfFolder,
   listApiKeys,
   liveKeyIn,
-  moveFolderOfKeys,
   revokeApiKey,
+  settleMovedKeys,
+  widenKeysToMove,
 } from './keys/api-keys.ts'
 export { type Authenticate, type KeyRing, openKeyRing } from './keys/authenticator.ts'
 export { type Caller, principalOf } from './keys/caller.ts'

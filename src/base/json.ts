@@ -34,4 +34,4 @@ export { MOST_LEVELS, type ParseJsonOptions, parseInTurns, parseJson } from './j
 export { printHeavy, printJson } from './json/print-json.ts'
 export { removePaths } from './json/remove-paths.ts'
 export { JsonText, stringifyJson } from './json/stringify-json.ts'
-export { withValues } from './json/with-values.ts'
+export { type PlacedValue, withValues } from './json/with-values.ts'

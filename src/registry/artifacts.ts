@@ -18,7 +18,7 @@ export {
   editVariant,
 } from './artifacts/change-artifact.ts'
 export { type FirstContent, createArtifact, createWithRevision } from './artifacts/create-artifact.ts'
-export { listFolders } from './artifacts/folders.ts'
+export { artifactsWithin, listFolders } from './artifacts/folders.ts'
 export { type ArtifactFilter, type RevisionFilter, holdsText } from './artifacts/filters.ts'
 export { moveFolder } from './artifacts/move-folder.ts'
 export {

@@ -1,5 +1,5 @@
 export { type GraphNode, graphOf } from './browse/commit-graph.ts'
-export { artifactActs } from './browse/artifact-acts.ts'
+export { addArtifactActs } from './browse/artifact-acts.ts'
 export { newestRevisions } from './browse/newest-revisions.ts'
 export { MOST_FILES, findFile, listFiles } from './browse/revision-files.ts'
 export type { RevisionQuery } from './revisions/ask-revisions.ts'

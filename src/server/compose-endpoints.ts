@@ -89,7 +89,7 @@ export function composeEndpoints({
     ...allEndpoints(contexts, resourceSettings(config)),
     ...webhookEndpoints(webhooksOf),
     ...deliveryEndpoints(webhooksOf),
-    ...invocationEndpoints(runtime.services, { ...settings, answered: [] }),
+    ...invocationEndpoints(runtime.services, tracesOf, { ...settings, answered: [] }),
     ...evaluationEndpoints(evaluationsOf, contexts),
     ...keyEndpoints(keyPlace),
     ...projectsEndpoints(keyPlace),

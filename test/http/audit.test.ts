@@ -163,6 +163,20 @@ describe('http: the audit of a project', () => {
   })
 
   // interface 14.9
+  it("tells the server's own key from a stored one of the same name", async () => {
+    await post('/keys', { key: { name: 'admin', scopes: ['admin'] } })
+    const { workflow } = await post('/simple/workflows', {
+      workflow: { slug: 'own', data: { parameters: {} } },
+    })
+    await post('/workflows/revisions/deploy', {
+      workflow_revision_ref: { id: workflow.revision_id },
+      environment_ref: { slug: 'staging' },
+    })
+    const deployments = await audit({ kind: ['deployment'] })
+    expect(deployments.at(-1)?.principal).to.deep.equal(admin)
+  })
+
+  // interface 14.9
   it('is filtered by principal, kind and time, and windowed as other lists are', async () => {
     const all = await audit()
     expect(all.map(({ date }) => date)).to.deep.equal(all.map(({ date }) => date).sort())

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
-import { folderOfLimit, isWithinFolder, limitProblem, movedLimit } from '../../base/folders.ts'
+import { foldFolder, folderOfLimit, isWithinFolder, limitProblem, movedLimit } from '../../base/folders.ts'
 import { Refusal, invalid } from '../../errors.ts'
 import type { Fs } from '../../storage/files.ts'
 import { principalOf } from './caller.ts'
@@ -264,19 +264,86 @@ export function keysOfFolder(fs: Fs, storeDir: string, project: string, folder: 
   )
 }
 
-/** Has the live keys that are limited to `from`, or to a folder below it, be limited to the same below `to`; resolves when it is durable. */
-export function moveFolderOfKeys(
+interface FolderMove {
+  readonly from: string
+  readonly to: string
+}
+
+/** The entry of a key's folders once `from` is moved to `to`; undefined if it is not about `from`. */
+function entryAfter(entry: string, { from, to }: FolderMove): string | undefined {
+  return isWithinFolder(folderOfLimit(entry), from) ? movedLimit(entry, from, to) : undefined
+}
+
+function includesEntry(folders: readonly string[], entry: string): boolean {
+  return folders.some((it) => foldFolder(it) === foldFolder(entry))
+}
+
+/** Changes the folders of live keys; resolves when it is durable. */
+function changeFolders(
   fs: Fs,
   storeDir: string,
   project: string,
-  { from, to }: { readonly from: string; readonly to: string },
+  change: (folders: readonly string[], key: ApiKey) => readonly string[],
 ): Promise<void> {
-  const moved = (entry: string): string =>
-    isWithinFolder(folderOfLimit(entry), from) ? movedLimit(entry, from, to) : entry
   return updateKeyFile(fs, storeDir, checkProjectName(project), (keys) => ({
-    keys: keys.map((key) => (isLive(key) && key.folders ? { ...key, folders: key.folders.map(moved) } : key)),
+    keys: keys.map((key) =>
+      isLive(key) && key.folders ? { ...key, folders: change(key.folders, key) } : key,
+    ),
     answer: undefined,
   }))
+}
+
+/**
+ * Before a folder is moved: live keys that are limited to it, or to a folder below it, also see its new place. Answers, by the keys' ids,
+ * the entries that were added.
+ */
+export async function widenKeysToMove(
+  fs: Fs,
+  storeDir: string,
+  project: string,
+  move: FolderMove,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const added = new Map<string, readonly string[]>()
+  await changeFolders(fs, storeDir, project, (folders, { id }) => {
+    const moved = folders.flatMap((entry) => entryAfter(entry, move) ?? [])
+    const more = moved.filter((entry) => !includesEntry(folders, entry))
+    added.set(id, more)
+    return [...folders, ...more]
+  })
+  return added
+}
+
+/** Whether a key has an entry for the old and the new place: an earlier move of this kind was not finished. */
+export function isHalfMoved({ folders = [] }: Pick<ApiKey, 'folders'>, move: FolderMove): boolean {
+  const after = folders.flatMap((entry) => entryAfter(entry, move) ?? [])
+  return foldFolder(move.from) !== foldFolder(move.to) && after.some((entry) => includesEntry(folders, entry))
+}
+
+/**
+ * After it: an entry of its old place stays only where something `remains`; then the one that was added beside it goes if nothing `came`.
+ */
+export function settleMovedKeys(
+  fs: Fs,
+  storeDir: string,
+  project: string,
+  move: FolderMove,
+  outcome: {
+    readonly added: ReadonlyMap<string, readonly string[]>
+    readonly remains: (entry: string) => boolean
+    readonly came: (entry: string) => boolean
+  },
+): Promise<void> {
+  const isRespelled = foldFolder(move.from) === foldFolder(move.to)
+  return changeFolders(fs, storeDir, project, (folders, { id }) =>
+    folders.flatMap((entry) => {
+      const after = entryAfter(entry, move)
+      if (isRespelled) return after ?? entry
+      if (after !== undefined && includesEntry(folders, after)) return outcome.remains(entry) ? entry : []
+      if (!outcome.added.get(id)?.includes(entry) || outcome.came(entry)) return entry
+      const isBeside = folders.some((it) => entryAfter(it, move) === entry && outcome.remains(it))
+      return isBeside ? [] : entry
+    }),
+  )
 }
 
 function tooManyKeys(project: string): Refusal {

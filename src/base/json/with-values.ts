@@ -1,39 +1,44 @@
 import { Refusal } from '../../errors.ts'
-import { getKey, isJsonArray, isJsonObject, type Json, type JsonObject, keysOf, withKey } from './json.ts'
+import { getKey, isJsonArray, isJsonObject, type Json, withKey } from './json.ts'
+
+/** A value at a dotted path of a document: `parameters.prompt.messages.0.content`. */
+export interface PlacedValue {
+  readonly path: string
+  readonly value: Json
+}
 
 /**
- * The document with values at dotted paths replaced: `parameters.prompt.messages.0.content`; a number is a place in a list, whose length is
- * the place behind the last. Refuses a path whose parent is not there.
+ * The document with these values in place; a number is a place in a list, whose length is the place behind the last. Refuses a path whose
+ * parent is not there; `option` is what the refusal calls the values.
  */
-export function withValues(document: JsonObject, values: JsonObject): JsonObject {
-  return keysOf(values).reduce<JsonObject>((changed, path) => {
-    // An object stays one.
-    return placed(changed, path.split('.'), getKey(values, path) ?? null, path) as JsonObject
+export function withValues(document: Json, values: readonly PlacedValue[], option: string): Json {
+  return values.reduce((changed, { path, value }) => {
+    const refusal = (why: string): Refusal =>
+      new Refusal('invalid_request', `${option}: ${path}: ${why}. Nothing was stored.`)
+    return placed(changed, path.split('.'), value, refusal)
   }, document)
 }
 
 function placed(
-  at: Json | undefined,
-  [first = '', ...rest]: readonly string[],
+  parent: Json,
+  [key = '', ...rest]: readonly string[],
   value: Json,
-  path: string,
+  refusal: (why: string) => Refusal,
 ): Json {
-  if (isJsonArray(at)) {
-    const index = /^(?:0|[1-9][0-9]{0,8})$/.test(first) ? Number(first) : Infinity
-    if (index > at.length || (rest.length > 0 && index === at.length)) throw noParent(path, first)
-    return at.toSpliced(index, 1, rest.length === 0 ? value : placed(at[index], rest, value, path))
+  if (isJsonArray(parent)) {
+    const place = /^(?:0|[1-9][0-9]{0,8})$/.test(key) ? Number(key) : Infinity
+    const inner = parent[place]
+    if (place > parent.length || (inner === undefined && rest.length > 0))
+      throw refusal(`"${key}" is not a place in a list of ${parent.length}`)
+    return parent.toSpliced(place, 1, inner === undefined ? value : below(inner, rest, value, refusal))
   }
-  if (!isJsonObject(at)) throw noParent(path, first)
-  if (rest.length === 0) return withKey(at, first, value)
-  const inner = getKey(at, first)
-  if (inner === undefined) throw noParent(path, rest[0] ?? '')
-  return withKey(at, first, placed(inner, rest, value, path))
+  if (!isJsonObject(parent))
+    throw refusal(`what is above "${key}" is not there, or is neither an object nor a list`)
+  const inner = getKey(parent, key)
+  if (inner === undefined && rest.length > 0) throw refusal(`"${key}" is not there; set it first`)
+  return withKey(parent, key, inner === undefined ? value : below(inner, rest, value, refusal))
 }
 
-function noParent(path: string, part: string): Refusal {
-  return new Refusal(
-    'invalid_request',
-    `set: ${JSON.stringify(path)} leads nowhere: there is nothing that could hold ${JSON.stringify(part)}. ` +
-      'Set the nearest value that is there.',
-  )
+function below(inner: Json, rest: readonly string[], value: Json, refusal: (why: string) => Refusal): Json {
+  return rest.length === 0 ? value : placed(inner, rest, value, refusal)
 }

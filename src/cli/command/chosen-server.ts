@@ -24,8 +24,9 @@ export const SERVER_USAGE = `  --url, --key   the server and an API key; unless 
 
 /**
  * The server that a command calls: `--url`, else `BRANCHPOINT_URL`, else the last login, else a server on this machine. Its key is `--key`,
- * else that of a login at the address of `--url`, else `BRANCHPOINT_KEY`, else that of a login. `SVC_API_KEY` is not read, because it is the
- * server's own setting. Throws a UsageError for an address that is not http or https, and without a key.
+ * else that of a login at the address of `--url`, else `BRANCHPOINT_KEY`, else that of a login. `BRANCHPOINT_KEY` belongs to the server of
+ * `BRANCHPOINT_URL`, where that is set, and is sent to no other one. `SVC_API_KEY` is not read, because it is the server's own setting. Throws
+ * a UsageError for an address that is not http or https, and without a key.
  */
 export function chosenServer(
   { url: given, key, store }: ServerOptions,
@@ -38,12 +39,25 @@ export function chosenServer(
   const fromVariable = variable(environment, 'BRANCHPOINT_KEY')
   // Files are read only where the command line and the environment leave something open.
   const stored = (): string | undefined => readLogins(environment).find((it) => it.url === url)?.key
-  const found = key ?? (given === undefined ? (fromVariable ?? stored()) : (stored() ?? fromVariable))
+  const home = variable(environment, 'BRANCHPOINT_URL')
+  const isElsewhere = home !== undefined && originOf(home) !== originOf(url)
+  const own = isElsewhere ? undefined : fromVariable
+  const found = key ?? (given === undefined ? (own ?? stored()) : (stored() ?? own))
   if (found !== undefined) return { url, key: found }
+  if (fromVariable !== undefined)
+    throw new UsageError(
+      `BRANCHPOINT_KEY is the key of BRANCHPOINT_URL (${home}), so it is not sent to ${url}. Give that server's key with --key, store it with ` +
+        `"${COMMAND} login ${url}", or unset BRANCHPOINT_URL.`,
+      usage,
+    )
   throw new UsageError(
     `--key is missing (or BRANCHPOINT_KEY). To store a key for ${url}: ${COMMAND} login ${url}`,
     usage,
   )
+}
+
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : url
 }
 
 /** The address that the command line, `BRANCHPOINT_URL` or the last login names; undefined without any. */

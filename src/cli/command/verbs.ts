@@ -104,7 +104,7 @@ export const VERBS = {
     summary: 'make, list and revoke API keys',
     words: ['create', 'list', 'revoke', 'signing'],
     options: {
-      ...{ name: TEXT, email: TEXT, scopes: TEXT, expires: TEXT, id: TEXT },
+      ...{ name: TEXT, email: TEXT, scopes: TEXT, folders: TEXT, expires: TEXT, id: TEXT },
       ...PLACE,
       ...JSON_LINES,
     },
@@ -137,6 +137,7 @@ export const VERBS = {
     words: [],
     options: {
       kind: { ...TEXT, multiple: true },
+      folder: TEXT,
       history: FLAG,
       archived: FLAG,
       limit: TEXT,

@@ -5,14 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   getPath,
-  isJsonArray,
   isJsonObject,
   keysOf,
-  getKey,
   type Json,
   parseJson,
+  type PlacedValue,
   stringifyJson,
-  withKey,
+  withValues,
 } from '../../base/json.ts'
 import { Refusal } from '../../errors.ts'
 import { textFrom } from '../command/ask-server.ts'
@@ -79,7 +78,7 @@ async function run(args: readonly string[], shell: Shell): Promise<number> {
   const changes = set.map(changeOf)
   const whole = file === undefined ? undefined : await readJsonFile(file, '--file')
   const server = await serverOf(values, shell, USAGE)
-  if (create) return made(server, name, values, whole ?? changed({}, changes), shell)
+  if (create) return made(server, name, values, whole ?? withValues({}, changes, '--set'), shell)
   const {
     artifact,
     revision,
@@ -87,7 +86,8 @@ async function run(args: readonly string[], shell: Shell): Promise<number> {
   } = await retrieve(server, name, { withRows: edit || set.length > 0 })
   const { path, singular } = artifact.kind
   const before = getPath(parseJson(answer), `${singular}_revision`, 'data') ?? {}
-  const data = whole ?? (edit ? await edited(before, artifact.slug, shell) : changed(before, changes))
+  const data =
+    whole ?? (edit ? await edited(before, artifact.slug, shell) : withValues(before, changes, '--set'))
   if (data === undefined) {
     shell.progress.write('Nothing was changed, so nothing was committed.\n')
     return 0
@@ -136,40 +136,9 @@ async function made(
   return 0
 }
 
-/** A value at a path of the data. */
-interface Change {
-  readonly path: string
-  readonly value: Json
-}
-
-function changeOf(text: string): Change {
+function changeOf(text: string): PlacedValue {
   const [path, value] = pairOf(text, '--set', USAGE)
   return { path, value: jsonOrText(value) }
-}
-
-function changed(data: Json, changes: readonly Change[]): Json {
-  return changes.reduce((all, { path, value }) => withValue(all, path.split('.'), value, path), data)
-}
-
-function withValue(parent: Json, [key = '', ...rest]: readonly string[], value: Json, path: string): Json {
-  const refuse = (why: string): Refusal =>
-    new Refusal('invalid_request', `--set: ${path}: ${why}. Nothing was stored.`)
-  if (isJsonArray(parent)) {
-    const place = /^[0-9]+$/.test(key) ? Number(key) : undefined
-    if (place === undefined || place > parent.length || (place === parent.length && rest.length > 0))
-      throw refuse(`"${key}" is not a place in a list of ${parent.length}`)
-    return parent.toSpliced(
-      place,
-      1,
-      rest.length === 0 ? value : withValue(parent[place] ?? null, rest, value, path),
-    )
-  }
-  if (!isJsonObject(parent))
-    throw refuse(`what is above "${key}" is not there, or is neither an object nor a list`)
-  if (rest.length === 0) return withKey(parent, key, value)
-  const child = getKey(parent, key)
-  if (child === undefined) throw refuse(`"${key}" is not there; set it first`)
-  return withKey(parent, key, withValue(child, rest, value, path))
 }
 
 /** What the user's editor makes of the data; undefined if nothing changed. A text that is no JSON is kept, and named. */

@@ -27,13 +27,15 @@ import { withDocuments } from '../command/with-documents.ts'
 const USAGE = `Make, list and revoke API keys, which a running server accepts or refuses from its next request on; show the
 key that signs commits.
 
-  branchpoint keys create --name NAME --scopes SCOPES [--expires DATE] [--email EMAIL] [--project PROJECT]
+  branchpoint keys create --name NAME --scopes SCOPES [--folders FOLDERS] [--expires DATE] [--email EMAIL]
+                         [--project PROJECT]
   branchpoint keys list [--project PROJECT] [--json|--jsonl]
   branchpoint keys revoke (--id ID | --name NAME) [--project PROJECT]
   branchpoint keys signing
 
   NAME and EMAIL   become the git author of what the key commits
   SCOPES           some of ${SCOPES.join(', ')}, separated by commas; admin includes the others
+  FOLDERS          limits the key to these folders: 'support/**,shared', where /** means all below it, too; never with admin
   DATE             when the key stops working: 2027-01-01, which begins in UTC, or 2027-01-01T09:30:00+01:00; never unless given
   PROJECT          "${DEFAULT_PROJECT}" unless given; in a store a new name makes a new project. A server works in the key's
 
@@ -53,6 +55,7 @@ interface Options {
   readonly name?: string | undefined
   readonly email?: string | undefined
   readonly scopes?: string | undefined
+  readonly folders?: string | undefined
   readonly expires?: string | undefined
   readonly project?: string | undefined
   readonly id?: string | undefined
@@ -79,6 +82,7 @@ interface KeyPlace {
 type NewKey = Pick<ApiKey, 'name'> & {
   readonly email?: string | undefined
   readonly scopes: readonly string[]
+  readonly folders?: readonly string[] | undefined
   readonly expiresAt?: string | undefined
 }
 
@@ -121,14 +125,15 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map([
   ['revoke', revoke],
 ])
 
-function create({ name, email, scopes, expires }: Options): ReturnType<Action> {
+function create({ name, email, scopes, folders, expires }: Options): ReturnType<Action> {
   if (name === undefined) throw new UsageError('create needs --name.', USAGE)
   if (scopes === undefined) throw new UsageError('create needs --scopes.', USAGE)
   return async (keys, say) => {
     const { key, token } = await keys.create({
       name,
       email,
-      scopes: scopes.split(',').map((scope) => scope.trim()),
+      scopes: listed(scopes),
+      folders: folders === undefined ? undefined : listed(folders),
       expiresAt: expires,
     })
     // Only the key goes to standard output, so that $(branchpoint keys create …) works.
@@ -137,6 +142,10 @@ function create({ name, email, scopes, expires }: Options): ReturnType<Action> {
     )
     return token
   }
+}
+
+function listed(text: string): string[] {
+  return text.split(',').map((part) => part.trim())
 }
 
 function list({ json = false, jsonl = false }: Options): ReturnType<Action> {
@@ -174,24 +183,24 @@ function keysOfServer(server: ChosenServer, project: string): KeyPlace {
     readonly revoked_at: string | null
     readonly secret?: string
   }
-  const listed = ({ revoked_at, secret: _, ...key }: Answered): ListedKey =>
+  const answered = ({ revoked_at, secret: _, ...key }: Answered): ListedKey =>
     revoked_at === null ? key : { ...key, revoked_at }
   const ask = <T>(method: string, path: string, body?: object): Promise<T> =>
     askServer<T>(server, method, path, body ? { body } : {})
   const all = async (): Promise<readonly ListedKey[]> =>
-    (await ask<{ readonly keys: readonly Answered[] }>('GET', '/keys')).keys.map(listed)
+    (await ask<{ readonly keys: readonly Answered[] }>('GET', '/keys')).keys.map(answered)
   return {
     shown: `of the project "${project}" at ${server.url}`,
     create: async ({ expiresAt, ...wanted }) => {
       const body = { key: { ...wanted, expires_at: expiresAt } }
       const { key } = await ask<{ readonly key: Answered }>('POST', '/keys', body)
-      return { key: listed(key), token: key.secret ?? '' } // only the answer of the creation has the secret
+      return { key: answered(key), token: key.secret ?? '' } // only the answer of the creation has the secret
     },
     list: all,
     answer: () => textFrom(server, 'GET', '/keys'),
     revoke: async (which) => {
       const id = 'id' in which ? which.id : liveKeyIn(await all(), project, which).id
-      return listed((await ask<{ readonly key: Answered }>('DELETE', `/keys/${id}`)).key)
+      return answered((await ask<{ readonly key: Answered }>('DELETE', `/keys/${id}`)).key)
     },
   }
 }
@@ -210,17 +219,22 @@ function signing(config: Config): string {
 
 function table(keys: readonly ListedKey[]): string {
   const hasUses = keys.some(({ last4 }) => last4 === undefined)
+  const hasFolders = keys.some(({ folders }) => folders)
   const rows = keys.map((key) => [
     key.id,
     key.name,
     key.email,
     key.scopes.join(','),
+    ...(hasFolders ? [key.folders?.join(',') ?? ''] : []),
     hasUses ? (key.last_used_at ? minute(key.last_used_at) : 'never') : `…${key.last4}`,
     minute(key.created_at),
     stateOf(key),
   ])
   const known = hasUses ? 'LAST USED (UTC)' : 'ENDS'
-  return textTable([['ID', 'NAME', 'EMAIL', 'SCOPES', known, 'CREATED (UTC)', 'STATE'], ...rows])
+  return textTable([
+    ['ID', 'NAME', 'EMAIL', 'SCOPES', ...(hasFolders ? ['FOLDERS'] : []), known, 'CREATED (UTC)', 'STATE'],
+    ...rows,
+  ])
 }
 
 function stateOf(key: ListedKey): string {

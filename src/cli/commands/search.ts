@@ -1,3 +1,4 @@
+import { folderOfLimit } from '../../base/folders.ts'
 import { serverOf, countOf } from '../command/at-server.ts'
 import { textFrom } from '../command/ask-server.ts'
 import { SERVER_USAGE } from '../command/chosen-server.ts'
@@ -14,6 +15,7 @@ const SEARCH_USAGE = `branchpoint search WORDS [options]
 
   WORDS       all of them must be there; '"side by side"' is a phrase, begin* a prefix, and behind -- a -word leaves out what has it
   --kind      application, evaluator, workflow, testset, environment, query or row; once or several times (all)
+  --folder    only what lies in this folder: support; with /** also what lies below it: 'support/**'
   --history   older revisions, too
   --archived  what is archived, too
   --limit     how many at most (20)
@@ -53,6 +55,7 @@ async function run(args: readonly string[], shell: Shell): Promise<number> {
   const body = {
     query: positionals.join(' '),
     kinds: values.kind,
+    ...folderOf(values.folder),
     include_history: values.history,
     include_archived: values.archived,
     windowing: { limit },
@@ -64,6 +67,12 @@ async function run(args: readonly string[], shell: Shell): Promise<number> {
     await shell.show(values.jsonl ? jsonLines(hits) : hits.map((hit) => told(hit, shell.terminal)).join('\n'))
   if (windowing?.next !== undefined) shell.progress.write(`There is more: --limit ${2 * limit} shows it.\n`)
   return hits.length > 0 ? 0 : 1
+}
+
+/** `support` or `support/**`, as keys have them. */
+function folderOf(entry: string | undefined): object {
+  if (entry === undefined) return {}
+  return { folder: folderOfLimit(entry), recursive: folderOfLimit(entry) !== entry }
 }
 
 /** A hit in two lines: the revision and the place, then the excerpt with what was found in it. */

@@ -1,8 +1,15 @@
 import type { Oid } from '../../git/objects.ts'
 import type { JsonObject } from '../../base/json.ts'
 import { rowAt, decodeRow, dedupIdOf } from '../../registry/testsets.ts'
+import { isWithinLimits } from '../../base/folders.ts'
 import { TimeSlice } from '../../base/scheduling.ts'
-import type { DocumentKind, DocumentPlace, DocumentQuestion, FoundDocument } from './index/find-documents.ts'
+import {
+  type DocumentKind,
+  type DocumentPlace,
+  type DocumentQuestion,
+  type FoundDocument,
+  tooBroad,
+} from './index/find-documents.ts'
 import type { RowHolder } from './index/search-rows.ts'
 import type { SearchWork } from './index/search-work.ts'
 import { rowsOfCommit } from './row-feed.ts'
@@ -38,6 +45,10 @@ export interface SearchQuery {
   readonly withRows: boolean
   readonly includeHistory?: boolean | undefined
   readonly includeArchived?: boolean | undefined
+  /** Finds only what lies in this folder; environments lie in none. */
+  readonly folder?: string | undefined
+  /** Whether that also means what lies below it. */
+  readonly recursive?: boolean | undefined
   readonly windowing?: Pick<Windowing, 'limit' | 'next'> | undefined
 }
 
@@ -65,10 +76,11 @@ export interface SearchedPlace {
 }
 
 const DEFAULT_HITS = 50
-/** How many are looked at together for a key that may not see all of them. */
+/** How many are looked at together where not all of them count. Each look searches anew, so each next one is at twice as many. */
 const DOCUMENTS_AT_ONCE = 500
-/** The time limit of a search, in milliseconds. */
+/** The time limit of a search, in milliseconds; and of all its looks. */
 const MAX_SEARCH_MS = 1000
+const MAX_LOOKS_MS = 5000
 
 /** Searches a project's artifacts, revisions and rows by the words of names, messages and data. */
 export class ProjectSearch {
@@ -95,10 +107,10 @@ export class ProjectSearch {
     const limit = windowing?.limit ?? DEFAULT_HITS
     const behind = windowing?.next === undefined ? undefined : await this.#placeOf(windowing.next)
     const question = await this.#questionOf(query)
-    const found = await this.#find(question, limit + 1, behind)
+    const slice = new TimeSlice(signal, () => tooBroad(MAX_LOOKS_MS), MAX_LOOKS_MS)
+    const found = await this.#find(question, limit + 1, behind, query, slice)
     if (!found) throw unknownCursor(windowing?.next ?? '')
     const hits: SearchHit[] = []
-    const slice = new TimeSlice(signal)
     for (const document of found.slice(0, limit)) {
       const hit = await this.#hitOf(document, search)
       if (hit) hits.push(hit)
@@ -109,22 +121,31 @@ export class ProjectSearch {
     return { rows: hits, next: found.length > limit && last ? this.#idOf(last) : undefined }
   }
 
-  /** A page of what is found; what a limited registry does not hold is passed over, so that a page is as long as any. */
+  /** A page of what is found; what a limited registry does not hold, or lies elsewhere, is passed over, so that a page is as long as any. */
   async #find(
     question: DocumentQuestion,
     limit: number,
     behind: DocumentPlace | undefined,
+    { folder, recursive = false }: Pick<SearchQuery, 'folder' | 'recursive'>,
+    slice: TimeSlice,
   ): Promise<readonly FoundDocument[] | undefined> {
     const { index, limit: limited } = this.#registry
-    if (!limited) return this.#feed.ask('find', { question, page: { limit, behind } })
-    const most = Math.max(limit, DOCUMENTS_AT_ONCE)
+    if (!limited && folder === undefined) return this.#feed.ask('find', { question, page: { limit, behind } })
+    const entry = folder !== undefined && recursive ? `${folder}/**` : folder
+    const isWanted = ({ path }: FoundDocument): boolean => {
+      const view = index.viewAt(path)
+      if (!view || entry === undefined) return view !== undefined
+      return !view.family.pins && isWithinLimits(view.record.folder ?? '', [entry])
+    }
     const seen: FoundDocument[] = []
-    for (let last = behind; seen.length < limit;) {
+    let most = Math.max(limit, DOCUMENTS_AT_ONCE)
+    for (let last = behind; seen.length < limit; most *= 2) {
       const found = await this.#feed.ask('find', { question, page: { limit: most, behind: last } })
       if (!found) return undefined
-      for (const document of found) if (index.viewAt(document.path)) seen.push(document)
+      for (const document of found) if (isWanted(document)) seen.push(document)
       last = found.at(-1)
       if (found.length < most) break
+      await slice.rest()
     }
     return seen
   }

@@ -1,7 +1,9 @@
 import { groupBy } from '../../base/json.ts'
+import { TimeSlice } from '../../base/scheduling.ts'
 import type { Registry } from '../../registry/registries.ts'
 import type { ProjectTraces } from './project-traces.ts'
-import { noSuchPlace, type TraceQuestion } from './query/trace-page.ts'
+import { noSuchPlace, type TracePage, type TraceQuestion, type TraceWindow } from './query/trace-page.ts'
+import { tooSlow } from './query/trace-reader.ts'
 import type { SpanRow } from './span-record.ts'
 import { readTraceId } from './trace-ids.ts'
 
@@ -26,24 +28,46 @@ export function limitedTraces(
       const seen = await seenAmong(traceIds)
       return traces.read(traceIds.filter((id) => seen.has(id)))
     },
-    query: async (question) => {
+    query: async (question, signal) => {
       const { next: from } = question.window
       const begin = readTraceId(from?.split('.', 1)[0] ?? '') ?? ''
       if (from !== undefined && !(await seenAmong([begin])).has(begin)) throw noSuchPlace(from)
+      const slice = new TimeSlice(signal, () => tooSlow(traces.queryMs), traces.queryMs)
       for (let { window } = question; ;) {
-        const { spans, next } = await traces.query({ ...question, window })
+        const { spans, next } = await traces.query({ ...question, window }, signal)
         const seen = await seenAmong([...new Set(spans.map(({ trace_id: id }) => id))])
-        const own = spans.filter(({ trace_id: id }) => seen.has(id))
-        // The place of the last row that is seen: that of one which is not would tell its id.
-        const last = own.at(-1)
-        if (next === undefined) return { spans: own, next }
-        if (last) return { spans: own, next: placeOf(question.focus, last) }
-        window = { ...window, next }
+        const page = firstOf(
+          spans.filter(({ trace_id: id }) => seen.has(id)),
+          question,
+          next !== undefined,
+        )
+        if (page.spans.length > 0 || next === undefined) return page
+        window = { ...window, next, limit: longer(window) }
+        await slice.rest()
       }
     },
+    isOpenTo: async (traceId) =>
+      (await seenAmong([traceId])).has(traceId) || (await traces.read([traceId])).length === 0,
     remove: async (traceId) => (await seenAmong([traceId])).has(traceId) && traces.remove(traceId),
   }
   return limited as ProjectTraces // requests of such keys use no more of it
+}
+
+/** Where a key sees nothing, the next look is at more rows, up to this many. */
+const MOST_ROWS_AT_ONCE = 200
+
+function longer({ limit }: TraceWindow): number | undefined {
+  return limit === undefined ? undefined : Math.max(limit, Math.min(2 * limit, MOST_ROWS_AT_ONCE))
+}
+
+/** As many rows as were asked for. Their cursor is the last one that is seen: that of another one would tell its id. */
+function firstOf(spans: readonly SpanRow[], { focus, window }: TraceQuestion, hasMore: boolean): TracePage {
+  const places = spans.map((span) => placeOf(focus, span))
+  const kept = new Set([...new Set(places)].slice(0, window.limit))
+  const first = spans.filter((_, at) => kept.has(places[at] ?? ''))
+  const last = first.at(-1)
+  const isCut = hasMore || first.length < spans.length
+  return { spans: first, next: isCut && last ? placeOf(focus, last) : undefined }
 }
 
 function placeOf(focus: TraceQuestion['focus'], { trace_id: trace, span_id: span }: SpanRow): string {

@@ -104,9 +104,22 @@ export class ProjectTraces {
     return this.#asked(() => this.#store.read(traceIds))
   }
 
-  /** A page of traces or spans for a query. */
-  async query(question: TraceQuestion): Promise<TracePage> {
-    return this.#asked(() => this.#store.query(question))
+  /** The time limit of a query, in milliseconds. */
+  get queryMs(): number {
+    return this.#settings.queryMs
+  }
+
+  /** A page of traces or spans for a query. A query whose caller is gone before its turn is not made. */
+  async query(question: TraceQuestion, signal?: AbortSignal): Promise<TracePage> {
+    return this.#asked(() => {
+      signal?.throwIfAborted()
+      return this.#store.query(question)
+    })
+  }
+
+  /** Whether a request may add spans to this trace. */
+  async isOpenTo(_traceId: string): Promise<boolean> {
+    return true
   }
 
   /** The id of a trace that refers to something whose id ends in these digits; undefined if there is none. */

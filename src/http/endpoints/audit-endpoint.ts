@@ -4,18 +4,20 @@ import { z } from 'zod'
 import {
   type ApiKey,
   DEFAULT_PROJECT,
+  keyAuthor,
   listApiKeys,
   principalOf,
   projectRecords,
   type SessionAct,
 } from '../../access/keys.ts'
 import type { ProjectSecrets } from '../../access/secrets.ts'
+import { Refusal } from '../../errors.ts'
 import { TimeSlice } from '../../base/scheduling.ts'
 import { type RecordedArtifact, trashActs } from '../../registry/artifacts.ts'
-import { logDeployments, referencesTo } from '../../registry/environments.ts'
-import { arrivalsOf } from '../../registry/push.ts'
-import { cutWindow, type Pin, type Registry } from '../../registry/registries.ts'
-import { artifactActs, dateOf } from '../../registry/revisions.ts'
+import { type LoggedDeployment, logDeployments, referencesTo } from '../../registry/environments.ts'
+import { type Arrival, arrivalsOf } from '../../registry/push.ts'
+import { cutWindow, type Pin, type Registry, type Windowing } from '../../registry/registries.ts'
+import { addArtifactActs, dateOf, type Revision } from '../../registry/revisions.ts'
 import type { Fs } from '../../storage/files.ts'
 import { type Endpoint, endpoint } from '../routing/endpoint.ts'
 import { respondWithList } from '../routing/send.ts'
@@ -29,6 +31,8 @@ export interface AuditPlace {
   readonly storeDir: string
   readonly sessions: { acts(project: string): readonly SessionAct[] }
   secretsOf(registry: Registry): Pick<ProjectSecrets, 'acts'>
+  /** The time limit of a list, in milliseconds. */
+  readonly mostMs?: number
 }
 
 const KINDS = ['key', 'secret', 'session', 'guard', 'archive', 'trash', 'deployment', 'project'] as const
@@ -55,21 +59,73 @@ export function auditEndpoint(place: AuditPlace): Endpoint {
     }),
     output: list('entries', entry),
     example: { audit: { kind: ['key', 'secret'] }, windowing: { limit: 20 } },
-    run: async ({ registry, input: { filter = {}, windowing: asked } }) => {
+    run: async ({ registry, input: { filter = {}, windowing: asked }, untilGone }) => {
       const kinds = new Set<Kind>(filter.kind ?? KINDS)
       const keys = listApiKeys(place.fs, place.storeDir, basename(registry.store.folder))
-      const acts = await actsOf(registry, kinds, place, keys)
-      // The sort is stable: acts of one second keep the order of their history.
-      const rows = acts.map((act) => present(act, keys)).sort((a, b) => compare(a.createdAt, b.createdAt))
+      const slice = new TimeSlice(untilGone(), tooLong, place.mostMs)
       const { principal: by } = filter
-      const window = await cutWindow(
-        rows,
-        asked,
-        ({ principal }) => by === undefined || principal?.id === by || principal?.name === by,
-      )
+      const keep = ({ principal }: Row['value']): boolean =>
+        by === undefined || principal?.id === by || principal?.name === by
+      const wanted = new WantedActs(asked, keys, keep)
+      await addActs(registry, kinds, { ...place, keys, wanted, slice })
+      const window = await cutWindow(wanted.inOrder(), asked, keep)
       return respondWithList('entries', window, asked, window.rows)
     },
   })
+}
+
+function tooLong(): Refusal {
+  return new Refusal(
+    'query_too_slow',
+    'Reading the histories of the project took too long. Name the kinds that are wanted, or a time (windowing.oldest) from which on.',
+  )
+}
+
+type Row = ReturnType<typeof present>
+
+/** Collects the acts that a page may show. They are added by source, the newest first. */
+class WantedActs {
+  readonly #rows: Row[] = []
+  readonly #keys: readonly ApiKey[]
+  readonly #keep: (entry: Row['value']) => boolean
+  /** Acts count for the page if they are older than this. */
+  readonly #before: number
+  readonly #oldest: number
+  /** How many acts fill the page and tell that there are more; infinite where the page has to know all. */
+  readonly #most: number
+  /** The times of the newest of these, the newest first. */
+  readonly #newest: number[] = []
+
+  constructor(asked: Windowing | undefined, keys: readonly ApiKey[], keep: (entry: Row['value']) => boolean) {
+    this.#keys = keys
+    this.#keep = keep
+    const cursor = asked?.next === undefined ? Infinity : timeIn(asked.next)
+    this.#before = Math.min(cursor, asked?.newest === undefined ? Infinity : Date.parse(asked.newest))
+    this.#oldest = asked?.oldest === undefined ? -Infinity : Date.parse(asked.oldest)
+    const { limit = Infinity, order = 'descending', count_total: isCounted = false } = asked ?? {}
+    const isNewestFirst = asked !== undefined && (order === 'descending' || order === '-created')
+    this.#most = isNewestFirst && !isCounted ? limit + 1 : Infinity
+  }
+
+  needs(time: number): boolean {
+    return time >= this.#oldest && time >= (this.#newest[this.#most - 1] ?? -Infinity)
+  }
+
+  add(act: Act): void {
+    const row = present(act, this.#keys)
+    const time = Date.parse(row.createdAt)
+    if (!this.needs(time)) return
+    this.#rows.push(row)
+    if (this.#most === Infinity || time >= this.#before || !this.#keep(row.value)) return
+    const at = this.#newest.findIndex((it) => it < time)
+    this.#newest.splice(at < 0 ? this.#newest.length : at, 0, time)
+    this.#newest.length = Math.min(this.#newest.length, this.#most)
+  }
+
+  /** The oldest first. The sort is stable: acts of one second keep the order of their history. */
+  inOrder(): readonly Row[] {
+    return this.#rows.reverse().sort((a, b) => compare(a.createdAt, b.createdAt))
+  }
 }
 
 const auditFilter = z.object({
@@ -112,12 +168,14 @@ interface Act {
   readonly things: Readonly<Record<string, object>>
 }
 
-async function actsOf(
-  registry: Registry,
-  kinds: ReadonlySet<Kind>,
-  { fs, storeDir, sessions, secretsOf }: AuditPlace,
-  keys: readonly ApiKey[],
-): Promise<readonly Act[]> {
+interface ActSources extends AuditPlace {
+  readonly keys: readonly ApiKey[]
+  readonly wanted: WantedActs
+  readonly slice: TimeSlice
+}
+
+async function addActs(registry: Registry, kinds: ReadonlySet<Kind>, sources: ActSources): Promise<void> {
+  const { fs, storeDir, sessions, secretsOf, keys, wanted, slice } = sources
   const project = basename(registry.store.folder)
   const acts: Act[] = []
   for (const key of keys) {
@@ -136,18 +194,20 @@ async function actsOf(
       things: { project: { name: it.name } },
     })
   await addTrash(registry, kinds, acts)
+  for (const act of acts.reverse()) if (kinds.has(act.kind)) wanted.add(act)
   if (kinds.has('archive') || kinds.has('guard')) {
-    for (const { kind, action, date, by, artifact, variant, revision } of await artifactActs(registry)) {
+    await addArtifactActs(registry, wanted, slice, (act) => {
+      const { kind, action, date, by, artifact, variant, revision } = act
+      if (!kinds.has(kind)) return
       const { name } = artifact.family
       const parts = {
         ...(variant ? { [`${name}_variant`]: variant } : {}),
         ...(revision ? { [`${name}_revision`]: revision } : {}),
       }
-      acts.push({ kind, action, date, by: by.id, name: by.name, things: { ...thingOf(artifact), ...parts } })
-    }
+      wanted.add({ kind, action, date, by: by.id, name: by.name, things: { ...thingOf(artifact), ...parts } })
+    })
   }
-  if (kinds.has('deployment')) await addDeployments(registry, keys, acts)
-  return acts.filter(({ kind }) => kinds.has(kind))
+  if (kinds.has('deployment')) await addDeployments(registry, sources)
 }
 
 /** What the log of the trash has; and what lies there since an earlier version. */
@@ -167,36 +227,59 @@ function thingOf({ family, id, slug }: RecordedArtifact): Readonly<Record<string
   return { [family.name]: { id, slug } }
 }
 
+/** How many revisions of an environment are read at once. */
+const DEPLOYMENTS_AT_ONCE = 200
+
 /** One act for each key of an environment that a revision of it changed. */
-async function addDeployments(registry: Registry, keys: readonly ApiKey[], acts: Act[]): Promise<void> {
-  const slice = new TimeSlice()
+async function addDeployments(registry: Registry, { keys, wanted, slice }: ActSources): Promise<void> {
   for (const environment of await registry.index.list(registry.environments)) {
-    const { rows } = await logDeployments(registry, { id: environment.id }, undefined, slice)
-    const oids = rows.map(({ revision }) => revision.oid)
-    const arrivals = await arrivalsOf(environment.repository, oids)
-    for (const { revision, moved } of [...rows].reverse()) {
-      const { name, email } = revision.stored.commit.committer
-      // A commit has no id of a key; a pushed one is by whom its note says.
-      const pushed = arrivals.get(revision.oid)?.principal
-      const named = keys.filter((key) => key.name === name && key.email === email)
-      const by = pushed?.id ?? (named.length === 1 ? named[0]?.id : undefined)
-      for (const { key, to } of moved)
-        acts.push({
-          ...{
-            kind: 'deployment',
-            action: 'deployed',
-            date: dateOf(revision),
-            by,
-            name: pushed?.name ?? name,
-          },
-          things: {
-            ...thingOf(environment),
-            environment_revision: { id: revision.id, slug: revision.slug },
-            deployment: { key, ...(to ? { to: targetOf(registry, to) } : {}) },
-          },
-        })
+    for (let next: string | undefined, isFirst = true; isFirst || next !== undefined; isFirst = false) {
+      const windowing = { limit: DEPLOYMENTS_AT_ONCE, next }
+      const page = await logDeployments(registry, { id: environment.id }, windowing, slice)
+      const oids = page.rows.map(({ revision }) => revision.oid)
+      const arrivals = await arrivalsOf(environment.repository, oids)
+      for (const deployment of page.rows) {
+        const who = deployedBy(deployment.revision, arrivals.get(deployment.revision.oid), keys)
+        for (const act of actsOf(registry, environment, deployment, who)) wanted.add(act)
+      }
+      const oldest = page.rows.at(-1)?.revision
+      next = oldest && wanted.needs(Date.parse(dateOf(oldest))) ? page.next : undefined
+      await slice.pause()
     }
   }
+}
+
+function actsOf(
+  registry: Registry,
+  environment: RecordedArtifact,
+  { revision, moved }: LoggedDeployment,
+  who: Pick<Act, 'by' | 'name'>,
+): readonly Act[] {
+  return [...moved].reverse().map(({ key, to }) => ({
+    ...{ kind: 'deployment', action: 'deployed', date: dateOf(revision), ...who },
+    things: {
+      ...thingOf(environment),
+      environment_revision: { id: revision.id, slug: revision.slug },
+      deployment: { key, ...(to ? { to: targetOf(registry, to) } : {}) },
+    },
+  }))
+}
+
+/**
+ * Who made a revision of an environment: the pusher, else the key that the commit names. Commits of earlier versions name none; then the
+ * one key with the name and address of the committer, unless the server's own key (SVC_API_KEY) has the same.
+ */
+function deployedBy(
+  { stored: { commit, trailers } }: Revision,
+  arrival: Arrival | undefined,
+  keys: readonly ApiKey[],
+): Pick<Act, 'by' | 'name'> {
+  if (arrival) return { by: arrival.principal.id, name: arrival.principal.name }
+  const { name, email } = commit.committer
+  if (trailers.deployBy !== undefined) return { by: trailers.deployBy, name }
+  const [only, ...more] = keys.filter((key) => key.name === name && key.email === email)
+  const isServers = email === keyAuthor('admin').email
+  return { by: more.length === 0 && !isServers ? only?.id : undefined, name }
 }
 
 /** What a pin deploys, as references: `{"workflow_revision": {…}}`. */
@@ -208,12 +291,18 @@ function targetOf({ families }: Registry, pin: Pin): object {
   return {}
 }
 
-/** A row of the list; its id is made of the act, which never changes. */
+/** The time in the id of a row. */
+function timeIn(id: string): number {
+  return Number.parseInt(id.replace('-', '').slice(0, 12), 16)
+}
+
+/** A row of the list; its id is made of the time and the act, which never change. */
 function present({ kind, action, date: at, by, name, things }: Act, keys: readonly ApiKey[]) {
   // Commits have whole seconds; all dates have one form, by which they are sorted.
   const date = new Date(at).toISOString()
   const digits = hash('sha256', JSON.stringify([kind, action, date, things]))
-  const id = digits.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5')
+  const time = Date.parse(date).toString(16).padStart(12, '0')
+  const id = `${time}${digits}`.replace(/^(.{8})(.{4})(.{3})(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5')
   const value = { id, kind, action, principal: principalIn(by, name, keys), date, ...things }
   return { id, createdAt: date, value }
 }

@@ -1,17 +1,20 @@
 import { z } from 'zod'
 import {
+  isHalfMoved,
   keysOfFolder,
-  moveFolderOfKeys,
   requireScope,
+  settleMovedKeys,
+  widenKeysToMove,
   type Caller,
   type ResultAddress,
 } from '../../access/keys.ts'
+import { isWithinLimits } from '../../base/folders.ts'
 import { invalid, Refusal } from '../../errors.ts'
-import { listFolders, moveFolder, type RecordedArtifact } from '../../registry/artifacts.ts'
+import { artifactsWithin, listFolders, moveFolder, type RecordedArtifact } from '../../registry/artifacts.ts'
 import type { Surface } from '../../registry/families.ts'
 import type { Registry } from '../../registry/registries.ts'
 import type { Fs } from '../../storage/files.ts'
-import { type Endpoint, endpoint, type EndpointResponse } from '../routing/endpoint.ts'
+import { type Call, type Endpoint, endpoint, type EndpointResponse } from '../routing/endpoint.ts'
 import { queryParameters } from '../schemas/queries/query-parameters.ts'
 import { folder } from '../schemas/request-schemas.ts'
 
@@ -79,8 +82,12 @@ export function folderEndpoints(surfaces: readonly Surface[], place: KeyFiles): 
       run: async ({ registry, input, context, caller, untilGone }) => {
         const { rename_in_keys: renames = false, ...move } = input
         if (renames) requireScope(caller, ['admin'])
-        const before = (): Promise<void> => lookAtKeys(place, caller, move, renames)
-        return answer(await moveFolder(registry, move, context, { signal: untilGone(), before }))
+        const signal = untilGone()
+        if (!renames) {
+          const before = async (): Promise<void> => assertNoKeysOf(place, caller, move)
+          return answer(await moveFolder(registry, move, context, { signal, before }))
+        }
+        return answer(await moveWithKeys(place, registry, move, { context, signal, project: caller.project }))
       },
       recall: async ({ registry }, address) => answer(await outcomeAt(registry, address)),
     }),
@@ -105,31 +112,57 @@ interface KeyFiles {
   readonly storeDir: string
 }
 
-/** Refuses to move a folder that live keys are limited to, or has them be limited to it at its new place (interface 18.10). */
-async function lookAtKeys(
-  { fs, storeDir }: KeyFiles,
-  { project, key }: Caller,
-  move: { readonly from: string; readonly to: string },
-  renames: boolean,
-): Promise<void> {
-  const keys = keysOfFolder(fs, storeDir, project, move.from)
+interface Move {
+  readonly from: string
+  readonly to: string
+}
+
+/** Refuses to move a folder that live keys are limited to (interface 18.10). */
+function assertNoKeysOf({ fs, storeDir }: KeyFiles, { project, key }: Caller, { from }: Move): void {
+  const keys = keysOfFolder(fs, storeDir, project, from)
   if (keys.length === 0) return
-  if (!renames) {
-    throw new Refusal(
-      'folder_in_use',
-      `API keys are limited to "${move.from}" or to a folder below it, and would lose sight of it. Send rename_in_keys: true with a key of the scope admin, which changes them, too; or revoke them.`,
-      // A limited key learns nothing of other folders.
-      { keys: keys.map(({ id, name, folders }) => (key.folders ? { id, name } : { id, name, folders })) },
-    )
+  throw new Refusal(
+    'folder_in_use',
+    `API keys are limited to "${from}" or to a folder below it, and would lose sight of it. Send rename_in_keys: true with a key of the scope admin, which changes them, too; or revoke them.`,
+    // A limited key learns nothing of other folders.
+    { keys: keys.map(({ id, name, folders }) => (key.folders ? { id, name } : { id, name, folders })) },
+  )
+}
+
+/**
+ * Moves a folder and has the live keys that are limited to it follow (interface 18.10). They get the new folder before the first write and
+ * lose the old one after the last, so that they see everything meanwhile, also if the server dies. What could not be moved keeps its old
+ * folder in the keys.
+ */
+async function moveWithKeys(
+  { fs, storeDir }: KeyFiles,
+  registry: Registry,
+  move: Move,
+  { context, signal, project }: Pick<Call<unknown>, 'context'> & { signal: AbortSignal; project: string },
+): Promise<Outcome> {
+  const keys = keysOfFolder(fs, storeDir, project, move.from)
+  if (keys.length === 0) return moveFolder(registry, move, context, { signal })
+  let added: ReadonlyMap<string, readonly string[]> = new Map()
+  const before = async (): Promise<void> => {
+    if (move.to === '')
+      throw invalid(
+        ['body', 'to'],
+        'a key cannot be limited to the root; name a folder, or revoke the keys first.',
+        'invalid_folder',
+      )
+    added = await widenKeysToMove(fs, storeDir, project, move)
   }
-  if (move.to === '')
-    throw invalid(
-      ['body', 'to'],
-      'a key cannot be limited to the root; name a folder, or revoke the keys first.',
-      'invalid_folder',
-    )
-  // First the keys: if the request is cut off, it can be repeated as long as something is left to move.
-  await moveFolderOfKeys(fs, storeDir, project, move)
+  // An earlier request may have moved everything, and ended before the keys lost the old folder.
+  const mayBeEmpty = keys.some((key) => isHalfMoved(key, move))
+  const outcome = await moveFolder(registry, move, context, { signal, before, mayBeEmpty })
+  const moved = new Set(outcome.moved.map(({ id }) => id))
+  const left = (await artifactsWithin(registry, move.from)).filter(({ view }) => !moved.has(view.id))
+  await settleMovedKeys(fs, storeDir, project, move, {
+    added,
+    remains: (entry) => left.some(({ record }) => isWithinLimits(record.folder ?? '', [entry])),
+    came: (entry) => outcome.moved.some(({ record }) => isWithinLimits(record.folder ?? '', [entry])),
+  })
+  return outcome
 }
 
 type Outcome = Awaited<ReturnType<typeof moveFolder>>

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import type { Caller } from '../../access/keys.ts'
 import { Refusal } from '../../errors.ts'
+import type { ProjectTraces, SpanLink } from '../../feeds/traces.ts'
+import type { Registry } from '../../registry/registries.ts'
 import { findRunnable, inspect, type InvocationServices, invoke } from '../../run/invocation.ts'
 import { handlerTable } from '../../run/handlers.ts'
 import type { EndpointResponse, Call, Endpoint } from '../routing/endpoint.ts'
@@ -19,7 +21,11 @@ import { uuid } from '../schemas/request-schemas.ts'
  * Running workflows (interface 12.1): at a revision's `data.url`, at a handler's address without a revision, and through `/services`, where
  * the workflow names its handler.
  */
-export function invocationEndpoints(services: InvocationServices, options: PresentOptions): Endpoint[] {
+export function invocationEndpoints(
+  services: InvocationServices,
+  tracesOf: TracesOf,
+  options: PresentOptions,
+): Endpoint[] {
   return [
     healthEndpoint(),
     ...ADDRESSES.flatMap(({ path, what, params, named }) => [
@@ -38,7 +44,7 @@ export function invocationEndpoints(services: InvocationServices, options: Prese
         streams: STREAM_TYPES,
         failure: invokeOutput,
         example: { ...named, data: { inputs: { correct_answer: 'Paris' }, outputs: 'Paris' } },
-        run: (call: Call<InvokeInput>) => runInvoke(call, services),
+        run: (call: Call<InvokeInput>) => runInvoke(call, services, tracesOf),
       }),
       endpoint({
         method: 'POST',
@@ -133,7 +139,13 @@ const ADDRESSES = [
   },
 ]
 
-async function runInvoke(call: Call<InvokeInput>, services: InvocationServices): Promise<EndpointResponse> {
+type TracesOf = (registry: Registry) => Pick<ProjectTraces, 'isOpenTo'>
+
+async function runInvoke(
+  call: Call<InvokeInput>,
+  services: InvocationServices,
+  tracesOf: TracesOf,
+): Promise<EndpointResponse> {
   const { registry, params, input, headers, caller } = call
   const { data = {} } = input
   const flags = flagsOf(input.flags, headers)
@@ -157,7 +169,7 @@ async function runInvoke(call: Call<InvokeInput>, services: InvocationServices):
       links: input.links,
       wantsStream: form !== 'json',
       sessionId: session.sent,
-      parent: callersSpan(headers),
+      parent: registry.limit ? await ownSpan(callersSpan(headers), tracesOf(registry)) : callersSpan(headers),
       caller: mayOf(caller),
       untilGone: () => (gone ??= call.untilGone()),
     },
@@ -168,4 +180,12 @@ async function runInvoke(call: Call<InvokeInput>, services: InvocationServices):
 
 function mayOf({ may }: Caller): { readonly mayRead: boolean; readonly mayWrite: boolean } {
   return { mayRead: may.read, mayWrite: may.write }
+}
+
+/** The caller's span, unless it is of a trace that a limited key does not see: the run then has a trace of its own (interface 18.8). */
+async function ownSpan(
+  parent: SpanLink | undefined,
+  traces: Pick<ProjectTraces, 'isOpenTo'>,
+): Promise<SpanLink | undefined> {
+  return parent && (await traces.isOpenTo(parent.traceId)) ? parent : undefined
 }

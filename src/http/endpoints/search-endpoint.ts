@@ -15,7 +15,7 @@ import type { Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { respondWithList } from '../routing/send.ts'
 import { archivedLevels, list } from '../schemas/record-schemas.ts'
-import { searchText, uuid } from '../schemas/request-schemas.ts'
+import { folder, recursive, searchText, uuid } from '../schemas/request-schemas.ts'
 
 /** The kind of hits that are rows of testsets. */
 const ROW = 'row'
@@ -41,6 +41,8 @@ export function searchEndpoint(
     input: z.object({
       query: searchText,
       kinds: z.array(z.enum(kinds)).min(1, 'must name at least one kind').optional(),
+      folder: folder.optional(),
+      recursive: recursive.optional(),
       include_history: z.boolean().optional(),
       include_archived: z.boolean().optional(),
       windowing: z
@@ -64,6 +66,8 @@ export function searchEndpoint(
         search: parseSearch(input.query, ['body', 'query']),
         kinds: asked.map(kindOf),
         withRows: input.kinds?.includes(ROW) ?? true,
+        folder: input.folder,
+        recursive: input.recursive,
         includeHistory: input.include_history,
         includeArchived: input.include_archived,
         windowing: input.windowing,

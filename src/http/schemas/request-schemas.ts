@@ -127,6 +127,11 @@ export const headerEdit = {
   meta: jsonObject.nullish(),
 }
 
+/** Beside `folder` in a filter (interface 18.3). */
+export const recursive = z
+  .boolean()
+  .meta({ description: 'Whether `folder` also means all folders below it.' })
+
 /** The folder of an artifact (interface 18.1); the empty text is the root. */
 export const folder = z
   .string()

@@ -18,6 +18,8 @@ export interface MovedFolder {
 interface MoveOptions {
   readonly signal?: AbortSignal
   readonly before?: () => Promise<void>
+  /** Whether a folder that holds nothing is no refusal. */
+  readonly mayBeEmpty?: boolean
 }
 
 /** Artifacts that are written at the same time, so that they reach the disk together. */
@@ -33,14 +35,14 @@ export async function moveFolder(
   registry: Registry,
   { from, to }: { readonly from: string; readonly to: string },
   { actor, attemptedAt }: WriteContext,
-  { signal, before }: MoveOptions = {},
+  { signal, before, mayBeEmpty = false }: MoveOptions = {},
 ): Promise<MovedFolder> {
   if (from === '') throw invalid(['body', 'from'], 'the root cannot be moved; name a folder.', INVALID)
   if (isWithinFolder(to, from) && foldFolder(to) !== foldFolder(from))
     throw invalid(['body', 'to'], `"${to}" lies in "${from}"; name a folder outside of it.`, INVALID)
   const rows = await artifactsWithin(registry, from)
   // An earlier attempt of this request may have moved all of them.
-  if (rows.length === 0 && attemptedAt === undefined) throw folderMissing(from)
+  if (rows.length === 0 && attemptedAt === undefined && !mayBeEmpty) throw folderMissing(from)
   const spell = await spellingOf(registry.whole, from, new TimeSlice(signal))
   const targetOf = (folder = ''): string => spell(movedFolder(folder, from, to))
   for (const { record } of rows) {

@@ -1,5 +1,5 @@
-import { type Oid, parseCommit, type TreeEntry } from '../../git/objects.ts'
-import { TimeSlice } from '../../base/scheduling.ts'
+import { type Commit, type Oid, parseCommit, type TreeEntry } from '../../git/objects.ts'
+import type { TimeSlice } from '../../base/scheduling.ts'
 import { archivedRecord, artifactRecord, variantRecord } from '../artifacts/artifact-record.ts'
 import type { ArtifactView, RecordedArtifact } from '../artifacts/artifact-view.ts'
 import { unlessDamaged } from '../index/damaged-repositories.ts'
@@ -20,33 +20,49 @@ export interface ArtifactAct {
   readonly revision?: { readonly id: string }
 }
 
-/** These acts of all artifacts of the project, those in the trash too, from the histories of their records; of each the oldest first. */
-export async function artifactActs(registry: Registry): Promise<readonly ArtifactAct[]> {
-  const acts: ArtifactAct[] = []
-  const slice = new TimeSlice()
-  const look = async (artifact: ArtifactView): Promise<void> => {
-    await slice.pause()
-    const own: ArtifactAct[] = []
-    await unlessDamaged(registry, artifact, () => addActs(artifact, own, slice))
-    for (const act of own.reverse()) acts.push(act)
-  }
-  for (const family of registry.families) for (const it of await registry.index.list(family)) await look(it)
-  for (const { artifact } of await registry.trash.list()) await look(artifact)
-  return acts
+/** What a list of acts still needs. */
+export interface ActsWanted {
+  /** Whether acts of this time, in milliseconds, or later are wanted. */
+  needs(time: number): boolean
 }
 
-async function addActs(artifact: ArtifactView, acts: ArtifactAct[], slice: TimeSlice): Promise<void> {
+/**
+ * Adds these acts of all artifacts of the project, those in the trash too, from the histories of their records; of each the newest first,
+ * until no older ones are needed.
+ */
+export async function addArtifactActs(
+  registry: Registry,
+  wanted: ActsWanted,
+  slice: TimeSlice,
+  add: (act: ArtifactAct) => void,
+): Promise<void> {
+  const look = (artifact: ArtifactView): Promise<void> =>
+    unlessDamaged(registry, artifact, () => addActs(artifact, wanted, slice, add))
+  for (const family of registry.families) for (const it of await registry.index.list(family)) await look(it)
+  for (const { artifact } of await registry.trash.list()) await look(artifact)
+}
+
+/** The clocks of servers may differ: a history is read this much further back. */
+const CLOCKS_DIFFER_MS = 24 * 60 * 60 * 1000
+
+async function addActs(
+  artifact: ArtifactView,
+  wanted: ActsWanted,
+  slice: TimeSlice,
+  add: (act: ArtifactAct) => void,
+): Promise<void> {
   const { objects } = artifact.repository
-  let next: Oid | undefined = artifact.metaCommit
-  while (next !== undefined) {
-    const { tree, parents, author } = parseCommit(await readBytes(objects, next, 'commit'))
-    next = parents[0]
-    if (next === undefined) return
-    const before = parseCommit(await readBytes(objects, next, 'commit')).tree
+  const read = async (oid: Oid): Promise<Commit> => parseCommit(await readBytes(objects, oid, 'commit'))
+  let commit = artifact.metaCommit === undefined ? undefined : await read(artifact.metaCommit)
+  while (commit && wanted.needs(commit.author.seconds * 1000 + CLOCKS_DIFFER_MS)) {
+    const { tree, parents, author }: Commit = commit
+    const before: Commit | undefined = parents[0] === undefined ? undefined : await read(parents[0])
+    if (!before) return
     const date = new Date(author.seconds * 1000).toISOString()
-    for (const change of await changesOf(objects, before, tree))
+    for (const change of await changesOf(objects, before.tree, tree))
       for (const act of await actsOf(objects, artifact, change))
-        acts.push({ date, artifact, ...act, by: { id: act.id, name: author.name } })
+        add({ date, artifact, ...act, by: { id: act.id, name: author.name } })
+    commit = before
     await slice.pause()
   }
 }

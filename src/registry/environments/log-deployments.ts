@@ -34,7 +34,7 @@ export async function logDeployments(
   const start = await logStart(registry, registry.environments, { artifact: environment })
   if (!start) return { rows: [], next: undefined }
   const { artifact } = start
-  const { rows, next } = await logRevisions(start, { windowing, includeArchived: true })
+  const { rows, next } = await logRevisions(start, { windowing, includeArchived: true, signal: slice.signal })
   const logged: LoggedDeployment[] = []
   /** The pins before one revision are those of the next one in the list. */
   let read: { readonly oid: Oid; readonly pins: ReadonlyMap<string, Pin> } | undefined

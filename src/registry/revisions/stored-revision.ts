@@ -239,6 +239,8 @@ export interface Trailers {
   readonly deployKey?: string
   readonly deployFrom?: string
   readonly deployTo?: string
+  /** The id of the key that deployed, in an environment's commits. */
+  readonly deployBy?: string
   readonly idempotencyKey?: string
   /** The hash of a generated subject; see `decodeMessage`. */
   readonly generatedSubject?: string
@@ -306,11 +308,12 @@ const KEYS = {
   deployKey: 'Deploy-Key',
   deployFrom: 'Deploy-From',
   deployTo: 'Deploy-To',
+  deployBy: 'Deploy-By',
   idempotencyKey: 'Idempotency-Key',
   generatedSubject: 'Generated-Subject',
 } as const
 const OURS =
-  /^(?:(?:Variant|Slug|Deploy|Deploy-Key|Deploy-From|Deploy-To|Idempotency-Key): |Generated-Subject: [0-9a-f]{8}\n?$)/
+  /^(?:(?:Variant|Slug|Deploy|Deploy-Key|Deploy-From|Deploy-To|Deploy-By|Idempotency-Key): |Generated-Subject: [0-9a-f]{8}\n?$)/
 const TRAILER = /^[A-Za-z0-9-]+: /
 
 /**

@@ -198,7 +198,8 @@ export async function buildRevision(
   const made = { registry, revisions, target, revision, header, written }
   const subject = isSaid ? undefined : (revision.subject ?? (await subjectOf(made)))
   const parents = parent === undefined ? [] : [parent, ...(taken?.parents ?? [])]
-  const trailers = { ...revision.trailers, variant, ...(slug !== undefined && { slug }) }
+  const by = family.pins && { deployBy: context.actor.id }
+  const trailers = { ...revision.trailers, ...by, variant, ...(slug !== undefined && { slug }) }
   const said = { author, message: isSaid ? message : undefined, subject, trailers }
   const commit = writeCommit(
     registry,

@@ -44,6 +44,15 @@ describe('branchpoint keys', () => {
     expect(JSON.parse(record ?? '')).to.include({ expires_at: '2100-01-01T00:00:00.000Z' })
   })
 
+  it('makes a key that is limited to folders, and lists them', async () => {
+    const folders = ['--folders', 'support/**, shared']
+    expect((await keys('create', '--name', 'agent', '--scopes', 'read', ...folders)).code).to.equal(0)
+    expect((await keys('list')).stdout).to.match(/FOLDERS[^]*support\/\*\*,shared/)
+    const refused = await keys('create', '--name', 'odd', '--scopes', 'read', '--folders', '../up')
+    expect([refused.code, refused.stdout]).to.deep.equal([1, ''])
+    expect(refused.stderr).to.contain('../up')
+  })
+
   it('explains itself without a command and with --help', async () => {
     expect((await keys()).stdout).to.contain('branchpoint keys create --name NAME')
     expect((await keys('--help')).code).to.equal(0)

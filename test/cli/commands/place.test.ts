@@ -163,6 +163,19 @@ describe('where a command works', () => {
     expect((await service.post('/testsets/query', refs)).body.count).to.equal(0)
   })
 
+  it('is never another server than that of BRANCHPOINT_URL for the key of BRANCHPOINT_KEY', async () => {
+    const env = { BRANCHPOINT_KEY: ADMIN_KEY, BRANCHPOINT_URL: 'http://127.0.0.1:9' }
+    const refused = await branchpoint(env, 'secrets', 'list', '--url', service.url)
+    expect(refused.code).to.equal(2)
+    expect(refused.stderr)
+      .to.contain('BRANCHPOINT_KEY is the key of BRANCHPOINT_URL (http://127.0.0.1:9)')
+      .and.contain('--key')
+    const { BRANCHPOINT_KEY } = env
+    expect((await branchpoint({ BRANCHPOINT_KEY }, 'secrets', 'list', '--url', service.url)).code).to.equal(0)
+    const same = { ...env, BRANCHPOINT_URL: `${service.url}/` }
+    expect((await branchpoint(same, 'secrets', 'list', '--url', service.url)).code).to.equal(0)
+  })
+
   it('is what comes first of --store, --url, BRANCHPOINT_URL and the store of the settings', async () => {
     for (const name of ['one', 'two']) await makeEmptyStore(join(folder, name))
     const listed = async (env: Readonly<Record<string, string>>, ...args: string[]) =>
@@ -170,7 +183,7 @@ describe('where a command works', () => {
     const [one, two] = [join(folder, 'one'), join(folder, 'two')]
     const nowhere = { BRANCHPOINT_URL: 'http://127.0.0.1:9', STORE_DIR: two }
     expect(await listed(nowhere, '--store', one, '--url', service.url)).to.contain(`in the store ${one}`)
-    expect(await listed(nowhere, '--url', service.url)).to.contain(`at ${service.url}`)
+    expect(await listed(nowhere, '--url', service.url, '--key', ADMIN_KEY)).to.contain(`at ${service.url}`)
     expect(await listed({ ...nowhere, BRANCHPOINT_URL: service.url })).to.contain(`at ${service.url}`)
     expect(await listed({ STORE_DIR: two })).to.contain(`in the store ${two}`)
     await makeEmptyStore(join(folder, 'store'))

@@ -236,6 +236,37 @@ describe('keys that are limited to folders', () => {
     expect((await move({ from: 'crew/x', to: 'crew/z' })).status).to.equal(409)
   })
 
+  // interface 18.10
+  it('see what could not be moved with its folder where it is, and what was moved where it came', async () => {
+    await create('stays', 'half')
+    const moved = await create('moves', 'half')
+    const stays = (await service.get('/simple/applications?slug=stays')).body
+    const { application } = await service
+      .post('/simple/applications/query', { application: { slug: 'stays' } })
+      .then(({ body }) => ({ application: body.applications?.[0] ?? stays.application }))
+    await service.post(`/simple/applications/${application.id}/archive`, {})
+    const headers = await limited('half')
+    const move = { from: 'half', to: 'whole', rename_in_keys: true }
+    const first = await service.post('/folders/move', move)
+    expect(
+      first.body.moved.map(({ slug }: any) => slug),
+      first.text,
+    ).to.deep.equal(['moves'])
+    expect(first.body.failed.map(({ slug, code }: any) => [slug, code])).to.deep.equal([
+      ['stays', 'archived'],
+    ])
+    for (const id of [application.id, moved.id])
+      expect((await service.get(`/simple/applications/${id}`, headers)).status).to.equal(200)
+    await service.post(`/simple/applications/${application.id}/unarchive`, {})
+    const second = await service.post('/folders/move', move)
+    expect(
+      second.body.moved.map(({ slug }: any) => slug),
+      second.text,
+    ).to.deep.equal(['stays'])
+    const { keys } = (await service.get('/keys')).body
+    expect(keys.at(-1).folders).to.deep.equal(['whole'])
+  })
+
   // interface 18.8
   it('run what they see, and see the traces and evaluations of that alone', async () => {
     const code = {

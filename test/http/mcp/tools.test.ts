@@ -248,16 +248,16 @@ describe('tools of /mcp', () => {
     expect(body.application_variants.map(({ slug }: any) => slug)).not.to.include('no')
   })
 
-  it('refuses a commit that says nothing, both ways, or leads nowhere, and stores nothing', async () => {
+  it('refuses a commit that says nothing, both ways, or names what is not there, and stores nothing', async () => {
     const name = 'support-bot'
     const latest = async () => (await call('prompts_get', { name })).data.id
     const before = await latest()
     for (const [args, said] of [
       [{}, 'send one of them, and not both'],
       [{ set: { 'parameters.x': 1 }, data: {} }, 'send one of them, and not both'],
-      [{ set: { 'parameters.prompt.messages.9.content': '' } }, 'leads nowhere'],
-      [{ set: { 'parameters.none.more': 1 } }, 'leads nowhere'],
-      [{ set: { 'data.uri.x': 1 } }, 'leads nowhere'],
+      [{ set: { 'parameters.prompt.messages.9.content': '' } }, '"9" is not a place in a list of'],
+      [{ set: { 'parameters.none.more': 1 } }, 'set: parameters.none.more: "none" is not there'],
+      [{ set: { 'data.uri.x': 1 } }, '"data" is not there'],
       [{ set: [] }, 'set: must be an object'],
       [{ data: { uri: 7 } }, 'uri'],
     ] as const)

@@ -190,7 +190,8 @@ const REVISION_AT = `
   WHERE a.family = ? AND a.slug = ? AND r.oid = ?`
 const ARTIFACT_AT = 'SELECT -number AS number FROM artifacts WHERE family = ? AND slug = ?'
 
-function tooBroad(mostMs: number): Refusal {
+/** The refusal of a search that does not end in time. */
+export function tooBroad(mostMs: number): Refusal {
   return new Refusal(
     'query_too_broad',
     `The search found so much that it was stopped after ${mostMs / 1000} s. Add a word, or name the kinds that are wanted.`,

@@ -72,7 +72,8 @@ function closed(): Refusal {
   return new Refusal('storage_unavailable', 'This server is about to stop. Ask again once it has started.')
 }
 
-function tooSlow(limitMs: number): Refusal {
+/** The refusal of a query that does not end in time. */
+export function tooSlow(limitMs: number): Refusal {
   return new Refusal(
     'query_too_slow',
     `The query took longer than ${limitMs / 1000} s and was stopped. Narrow it by time (windowing.oldest), by span_name or by ` +

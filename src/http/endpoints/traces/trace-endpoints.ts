@@ -68,10 +68,10 @@ export function traceEndpoints(tracesOf: (registry: Registry) => ProjectTraces):
         },
         windowing: { oldest: '2026-03-01T00:00:00Z', limit: 20 },
       },
-      run: async ({ registry, input }) => {
+      run: async ({ registry, input, untilGone }) => {
         const { headsOnly, ...named } = input
         const question = { ...(await traceQuery(registry, 'trace', named)), headsOnly }
-        const page = await tracesOf(registry).query(question)
+        const page = await tracesOf(registry).query(question, untilGone())
         return answerPage('traces', traceTrees(page.spans), page, question)
       },
     }),
@@ -89,9 +89,9 @@ export function traceEndpoints(tracesOf: (registry: Registry) => ProjectTraces):
         filtering: { conditions: [{ field: 'status_code', value: 'STATUS_CODE_ERROR' }] },
         windowing: { limit: 20 },
       },
-      run: async ({ registry, input }) => {
+      run: async ({ registry, input, untilGone }) => {
         const question = await traceQuery(registry, 'span', input)
-        const page = await tracesOf(registry).query(question)
+        const page = await tracesOf(registry).query(question, untilGone())
         const records = page.spans.map(({ record }) => new JsonText(record))
         return answerPage('spans', records, page, question)
       },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Refusal } from '../../../errors.ts'
-import { getKey, isJsonObject, type PlainObject, withValues } from '../../../base/json.ts'
+import { getKey, keysOf, type PlainObject, withValues } from '../../../base/json.ts'
 import { given, shortRecord } from '../short-record.ts'
 import {
   atRevision,
@@ -45,7 +45,8 @@ export const authorTools: readonly Tool[] = [
         throw new Refusal('invalid_request', 'set, data: send one of them, and not both.')
       const base = set && (await retrieve(rest, 'application', { name, variant }))
       const stored = base && getKey(base, 'data')
-      const whole = set ? withValues(isJsonObject(stored) ? stored : {}, set) : data
+      const values = keysOf(set ?? {}).map((path) => ({ path, value: getKey(set ?? {}, path) ?? null }))
+      const whole = set ? withValues(stored ?? {}, values, 'set') : data
       const commit = given({
         ...references('application', { name, variant }),
         message,

@@ -21,6 +21,7 @@ import {
   orderedWindowing,
   reference,
   jsonObject,
+  recursive,
   searchText,
   slug,
   time,
@@ -226,10 +227,7 @@ function underNames(parts: Readonly<Record<string, EnvelopePart>>): Record<strin
 
 const ofArtifacts = {
   folder: folder.optional(),
-  recursive: z
-    .boolean()
-    .optional()
-    .meta({ description: 'Whether `folder` also means all folders below it.' }),
+  recursive: recursive.optional(),
 }
 
 const ofRevisions = {
