@@ -22,7 +22,13 @@ import { STREAM_TYPES, negotiateOutput } from '../invocation/wanted-form.ts'
 import { type Call, type Endpoint, type EndpointResponse, endpoint } from '../routing/endpoint.ts'
 import { respondWithList } from '../routing/send.ts'
 import { envelope, retrieveReferences } from '../schemas/spellings.ts'
-import { evaluationRecord, evaluationResult, presentEvaluation, resultFilter } from '../schemas/evaluation.ts'
+import {
+  evaluationRecord,
+  evaluationResult,
+  MAX_TESTCASE_IDS,
+  presentEvaluation,
+  resultFilter,
+} from '../schemas/evaluation.ts'
 import { queryFilters } from '../schemas/queries/query-parameters.ts'
 import { list, pagedList, single } from '../schemas/record-schemas.ts'
 import { reference, uuid, windowing } from '../schemas/request-schemas.ts'
@@ -138,6 +144,32 @@ export function evaluationEndpoints(
         const running = await evaluationsOf(call.registry).resume(call.params['id'] ?? '', evaluatorOf(call))
         return call.input.wait === false ? answer(running.now()) : follow(call, running)
       },
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/evaluations/:id/rerun',
+      tag,
+      summary:
+        'Run rows of a finished evaluation again, with its revisions; their results and traces are replaced',
+      scope: 'invoke',
+      showsAll: true,
+      input: envelope({
+        testcaseIds: {
+          names: ['testcase_ids'],
+          schema: z.array(uuid).min(1).max(MAX_TESTCASE_IDS),
+          required: true,
+        },
+        wait,
+      }),
+      output,
+      streams: STREAM_TYPES,
+      example: { testcase_ids: ['019b2c6e-7a10-8c3e-9d41-6f2a7c1e5b80'] },
+      run: async (call) => {
+        const { registry, input, params } = call
+        const ids = input.testcaseIds
+        return begun(call, await evaluationsOf(registry).rerun(params['id'] ?? '', ids, evaluatorOf(call)))
+      },
+      recall: async ({ registry }, { id }) => answer(await evaluationsOf(registry).get(id)),
     }),
     endpoint({
       method: 'POST',

@@ -13,7 +13,7 @@ const pinned = {
   version: z.int().min(1),
 }
 
-const MAX_TESTCASE_IDS = 1000
+export const MAX_TESTCASE_IDS = 1000
 
 const usage = z.strictObject({
   duration_ms: z.number(),

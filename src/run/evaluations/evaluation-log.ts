@@ -63,6 +63,33 @@ export class EvaluationLog {
     return lease.append(this.#path, lineOf({ end: end as unknown as Json })) // plain JSON
   }
 
+  /**
+   * Replaces the rows of the same testcases, each at its place, and the end, at once. Resolves when this is on the disk. Refuses a log that
+   * is too large to be written anew.
+   */
+  async replace(lease: Lease, results: readonly RowResult[], end: EvaluationEnd): Promise<void> {
+    const bytes = this.#fs.readFile(this.#path) ?? Buffer.alloc(0)
+    if (bytes.length > MAX_BYTES_WRITTEN_ANEW) throw tooLarge(this.plan.id)
+    const anew = new Map(results.map((row) => [row.testcase_id, lineOf({ row: row as unknown as Json })]))
+    const parts: Buffer[] = []
+    let kept = 0
+    for await (const row of this.rows()) {
+      const line = anew.get(row.testcaseId)
+      if (!line) continue
+      parts.push(bytes.subarray(kept, row.place.begin), line)
+      kept = row.place.end
+    }
+    const beforeEnd = bytes.lastIndexOf(NEWLINE, bytes.length - 2) + 1
+    parts.push(bytes.subarray(kept, beforeEnd), lineOf({ end: end as unknown as Json }))
+    await lease.put(this.#path, Buffer.concat(parts))
+  }
+
+  /** Differs after every change of the log. */
+  get stamp(): string {
+    const stat = this.#fs.stat(this.#path)
+    return stat ? `${stat.inode} ${stat.modified} ${stat.size}` : ''
+  }
+
   /** How the evaluation ended; undefined if it is not finished. Reads only the last line. */
   end(): EvaluationEnd | undefined {
     const file = this.#fs.open(this.#path)
@@ -170,6 +197,17 @@ export class LoggedRow {
 }
 
 const NEWLINE = 0x0a
+
+const MAX_BYTES_WRITTEN_ANEW = 256 * 1024 * 1024
+
+function tooLarge(id: string): Refusal {
+  return new Refusal(
+    'limit_exceeded',
+    `The results of the evaluation ${id} have more than ${MAX_BYTES_WRITTEN_ANEW / 1024 ** 2} MiB, so single rows cannot be replaced. Start ` +
+      'another evaluation with POST /evaluations/run.',
+    { details: { limit: MAX_BYTES_WRITTEN_ANEW } },
+  )
+}
 
 /** The start of a row's line: `testcase_id` is the first member of a `RowResult`. */
 const ROW = '{"row":{"testcase_id":"'

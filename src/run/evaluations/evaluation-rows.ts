@@ -10,6 +10,8 @@ import {
   asStored,
   rowPath,
 } from '../../registry/testsets.ts'
+import { invalid } from '../../errors.ts'
+import { readBytes } from '../../registry/families.ts'
 import type { Revision } from '../../registry/revisions.ts'
 
 /** A row as the input of a workflow. */
@@ -31,6 +33,42 @@ export async function* evaluationRows({ artifact, stored }: Revision): AsyncGene
       }
     }
   }
+}
+
+/** A row whose data is read when it is run. */
+export interface NamedRow {
+  readonly testcaseId: string
+  read(): Promise<EvaluationRow>
+}
+
+/** The rows of these testcases, in the order of the testset. Refuses testcases that are none of its rows. */
+export async function rowsNamed(
+  { artifact, stored, slug }: Revision,
+  ids: ReadonlySet<string>,
+): Promise<readonly NamedRow[]> {
+  const { objects } = artifact.repository
+  const found: NamedRow[] = []
+  const tree = stored.payload && asStored(stored.payload).tree
+  for await (const batch of rowsOfTree(objects, tree)) {
+    for (const row of batch) {
+      const id = testcaseId(row.oid, artifact.id)
+      if (!ids.has(id)) continue
+      const read = async (): Promise<EvaluationRow> => {
+        const bytes = await readBytes(objects, row.oid, 'blob')
+        return { testcaseId: id, data: contentOf(decodeRow(bytes, () => rowPath(row.position))) }
+      }
+      found.push({ testcaseId: id, read })
+    }
+    if (found.length === ids.size) return found
+  }
+  const known = new Set(found.map((it) => it.testcaseId))
+  const missing = [...ids].filter((id) => !known.has(id))
+  const others = missing.length > 1 ? ` and ${missing.length - 1} more are no testcases` : ' is no testcase'
+  throw invalid(
+    ['body', 'testcase_ids'],
+    `${missing[0]}${others} of ${slug}, which this evaluation ran. POST /evaluations/{id}/results answers them`,
+    'unknown_testcase',
+  )
 }
 
 /** The testcase ids of a testset revision, in order, in batches. */

@@ -33,6 +33,10 @@ export function limitedEvaluations(
       await seen(id)
       return evaluations.resume(id, by)
     },
+    rerun: async (id, testcaseIds, by) => {
+      await seen(id)
+      return evaluations.rerun(id, testcaseIds, by)
+    },
     stop: async (id) => {
       await seen(id)
       return evaluations.stop(id)

@@ -9,6 +9,8 @@ export class LoggedEvaluation {
   /** How many bytes of the log were counted. */
   #position = 0
   #ended: Evaluation | undefined
+  /** Of the log when it had ended: rows that are run again change it. */
+  #stamp = ''
   #reading: Promise<unknown> = Promise.resolve()
 
   constructor(log: EvaluationLog) {
@@ -33,7 +35,9 @@ export class LoggedEvaluation {
   }
 
   #end(): Evaluation | undefined {
-    const end = this.#ended ? undefined : this.#log.end()
+    if (this.#ended && this.#stamp === this.#log.stamp) return this.#ended
+    this.#stamp = this.#log.stamp
+    const end = this.#log.end()
     if (end)
       this.#ended = {
         plan: this.#log.plan,

@@ -7,7 +7,7 @@ import { TimeSlice, type Release } from '../../base/scheduling.ts'
 import { type AbandonedLease, type Documents, type Lease, documentsOf } from '../../storage/files.ts'
 import { damageOf, limitRegistry, type Window, type Registry } from '../../registry/registries.ts'
 import { EvaluationLog, type RowPlace } from './evaluation-log.ts'
-import { countTestcases } from './evaluation-rows.ts'
+import { countTestcases, rowsNamed } from './evaluation-rows.ts'
 import {
   type EvaluationOrder,
   type EvaluationServices,
@@ -33,7 +33,13 @@ import {
   rowsInOrder,
   testsetOrder,
 } from './results-page.ts'
-import { pinnedRevision, runEvaluation } from './run-evaluation.ts'
+import {
+  type EvaluationRun,
+  pinnedRevision,
+  rerunRows,
+  type RowsAgain,
+  runEvaluation,
+} from './run-evaluation.ts'
 import { RunningEvaluation } from './running-evaluation.ts'
 import type { Revision } from '../../registry/revisions.ts'
 
@@ -41,6 +47,9 @@ const MAX_CACHED_EVALUATIONS = 10_000
 
 /** The maximum number of rows whose order is cached, over all finished evaluations; about 200 bytes each. */
 const MAX_CACHED_ROWS = 500_000
+
+/** All rows that are not done, or those of some testcases again. */
+type HowToRun = Pick<EvaluationRun, 'isResumed'> | Pick<RowsAgain, 'rows'>
 
 /** The requested results; `next` is the cursor of a previous page. */
 export type ResultsAsked = Omit<ResultsWanted, 'order'> & { readonly order?: ResultOrder | undefined }
@@ -97,7 +106,7 @@ export class ProjectEvaluations {
       }
       this.#assertOpen()
       const log = await EvaluationLog.create(this.#registry.store.fs, this.#folder, plan)
-      return this.#run(log, by, false, release)
+      return this.#run(log, by, { isResumed: false }, release)
     } catch (error) {
       release()
       throw error
@@ -145,7 +154,26 @@ export class ProjectEvaluations {
         `The evaluation ${id} is finished; there is nothing to resume.`,
       )
     }
-    return this.#run(this.#log(id), by, true, this.#acquire())
+    return this.#run(this.#log(id), by, { isResumed: true }, this.#acquire())
+  }
+
+  /**
+   * Runs rows of a finished evaluation again, with its revisions, and replaces their results. Refuses one that is not finished, and one
+   * without a permit.
+   */
+  async rerun(id: string, testcaseIds: readonly string[], by: Evaluator): Promise<RunningEvaluation> {
+    this.#assertOpen()
+    const { plan, state } = await this.get(id)
+    if (state !== 'finished') {
+      const first = state === 'running' ? 'Wait until it is' : `Finish it with POST /evaluations/${id}/resume`
+      throw new Refusal(
+        'contradictory_request',
+        `The evaluation ${id} is not finished, so its rows cannot be run again yet. ${first}.`,
+      )
+    }
+    const testset = await pinnedRevision(this.#registry, 'testset', plan.testset.revision_id)
+    const rows = await rowsNamed(testset, new Set(testcaseIds))
+    return this.#run(this.#log(id), by, { rows }, this.#acquire())
   }
 
   async get(id: string): Promise<Evaluation> {
@@ -187,7 +215,7 @@ export class ProjectEvaluations {
     const goOn = async (lease: Lease): Promise<void> => {
       const log = this.#log(id)
       const running = this.#begin(log.plan)
-      running.follow(this.#work(lease, log, running, by, true))
+      running.follow(this.#work(lease, log, running, by, { isResumed: true }))
       await running.outcome
     }
     await this.#documents
@@ -200,8 +228,23 @@ export class ProjectEvaluations {
    * A page of the finished rows. Without an order or a cursor, a finished evaluation answers the testset's order; an unfinished one, or one
    * whose testset cannot be read, the order of completion. Refuses a cursor of a different order.
    */
-  async results(id: string, { order: asked, next, ...wanted }: ResultsAsked): Promise<Window<RowResult>> {
+  async results(id: string, asked: ResultsAsked): Promise<Window<RowResult>> {
     const log = this.#log(id)
+    const { stamp } = log
+    try {
+      return await this.#results(log, asked)
+    } catch (error) {
+      // Rows were replaced meanwhile, so others lie elsewhere in the log.
+      if (error instanceof Refusal && error.code === 'damaged_repository' && stamp !== log.stamp)
+        return this.#results(log, asked)
+      throw error
+    }
+  }
+
+  async #results(
+    log: EvaluationLog,
+    { order: asked, next, ...wanted }: ResultsAsked,
+  ): Promise<Window<RowResult>> {
     const cursor = next === undefined ? undefined : readCursor(next)
     if (cursor && asked !== undefined && asked !== cursor.order) {
       throw invalid(
@@ -224,16 +267,18 @@ export class ProjectEvaluations {
       : resultsPage(log, rowsAsDone(log), { ...behind, order: 'done' })
   }
 
-  /** The order is cached only for a finished evaluation, because its log no longer changes. */
+  /** The order is cached only for a finished evaluation, because its log changes only if rows are run again. */
   async #testsetOrder(log: EvaluationLog, isFinished: boolean): Promise<ReadonlyMap<string, RowPlace>> {
     const { id, testset } = log.plan
-    const kept = this.#orders.get(id)
+    const { stamp } = log
+    const key = `${id} ${stamp}`
+    const kept = this.#orders.get(key)
     if (kept) return kept
     const order = await testsetOrder(
       log,
       await pinnedRevision(this.#registry, 'testset', testset.revision_id),
     )
-    if (isFinished) this.#orders.set(id, order)
+    if (isFinished && stamp === log.stamp) this.#orders.set(key, order)
     return order
   }
 
@@ -304,10 +349,10 @@ export class ProjectEvaluations {
   }
 
   /** `release` returns the permit. */
-  #run(log: EvaluationLog, by: Evaluator, isResumed: boolean, release: Release): RunningEvaluation {
+  #run(log: EvaluationLog, by: Evaluator, how: HowToRun, release: Release): RunningEvaluation {
     const running = this.#begin(log.plan)
     const work = this.#documents
-      .lease(this.#leaseOf(log.plan.id), (lease) => this.#work(lease, log, running, by, isResumed), {
+      .lease(this.#leaseOf(log.plan.id), (lease) => this.#work(lease, log, running, by, how), {
         note: noteOf(by),
       })
       .finally(() => this.#ended(log.plan.id, release))
@@ -333,15 +378,17 @@ export class ProjectEvaluations {
     log: EvaluationLog,
     running: RunningEvaluation,
     by: Evaluator,
-    isResumed: boolean,
+    how: HowToRun,
   ): Promise<Evaluation> {
     // The lease is lost: another server may run the evaluation, and writes would be refused.
     lease.signal.addEventListener('abort', () => void running.stop(), { once: true })
     const { outputs_from: from } = log.plan
     const source = from === undefined ? undefined : this.#log(from)
-    const run = { lease, log, source, running, by, isResumed }
     const registry = by.folders ? limitRegistry(this.#registry, by.folders) : this.#registry
-    const evaluation = await runEvaluation({ registry, services: this.#services, ...run })
+    const run = { registry, services: this.#services, lease, log, source, running, by }
+    const evaluation = await ('rows' in how
+      ? rerunRows({ ...run, ...how })
+      : runEvaluation({ ...run, ...how }))
     if (evaluation.state === 'interrupted' && this.#isClosed) lease.abandon()
     return evaluation
   }

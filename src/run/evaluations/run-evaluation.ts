@@ -4,7 +4,7 @@ import type { Registry } from '../../registry/registries.ts'
 import { revisionById, type Revision, readRevisionAt } from '../../registry/revisions.ts'
 import type { EvaluationLog } from './evaluation-log.ts'
 import { writeEvaluationNote } from './evaluation-note.ts'
-import { evaluationRows, type EvaluationRow } from './evaluation-rows.ts'
+import { evaluationRows, type EvaluationRow, type NamedRow } from './evaluation-rows.ts'
 import type { EvaluationServices, Evaluator } from './evaluation-services.ts'
 import type { Evaluation, RunResult, RowResult, EvaluationPlan, PinnedRevision } from './evaluation.ts'
 import type { RunningEvaluation } from './running-evaluation.ts'
@@ -88,6 +88,66 @@ export async function runEvaluation({
     by.context,
   )
   await log.finish(lease, { finished_at: finishedAt, summary })
+  return { plan, state: 'finished', finishedAt, summary }
+}
+
+/** Rows of a finished evaluation that are to be run again. */
+export interface RowsAgain extends Omit<EvaluationRun, 'isResumed'> {
+  readonly rows: readonly NamedRow[]
+}
+
+/**
+ * Runs rows of a finished evaluation again, with its revisions, and replaces their results and traces. Until all have run, or the evaluation
+ * is stopped, readers see the results before; those that were done by then are kept.
+ */
+export async function rerunRows({
+  registry,
+  services: { tracesOf, invocation },
+  lease,
+  log,
+  source,
+  running,
+  by,
+  rows: named,
+}: RowsAgain): Promise<Evaluation> {
+  const { plan } = log
+  const { signal } = running
+  const application = await pinnedRevision(registry, 'workflow', plan.application.revision_id)
+  const testcaseIds = new Set(named.map((it) => it.testcaseId))
+  for await (const row of log.rows()) if (!testcaseIds.has(row.testcaseId)) running.add([row.read()])
+  const recorded: (readonly Span[])[] = []
+  const collecting = {
+    ...invocation,
+    record: (_: Registry, spans: readonly Span[]) => void recorded.push(spans),
+  }
+  const outputsOf = source && (await outputsIn(source))
+  const setting = { registry, services: collecting, plan, caller: by.caller, signal, outputsOf }
+  const results: RowResult[] = []
+  await runRows({
+    concurrency: plan.concurrency,
+    keep: async (some) => some.forEach((result) => results.push(result)),
+    rows: (async function* () {
+      for (const { read } of named) yield await read()
+    })(),
+    done: new Set(),
+    run: (row) => runRow(setting, row),
+    settle: async () => undefined,
+    onDone: (some) => running.add(some),
+    signal,
+  })
+  const traces = tracesOf(registry)
+  for (const { trace_id: id } of results) await traces.remove(id).catch(ignoreRefusal)
+  for (const spans of recorded) invocation.record(registry, spans)
+  await traces.stored()
+  const done = new Set(results.map(({ testcase_id: id }) => id))
+  // Those that a stop has left keep their results.
+  for await (const row of log.rows())
+    if (testcaseIds.has(row.testcaseId) && !done.has(row.testcaseId)) running.add([row.read()])
+  const { summary } = running.now()
+  const finishedAt = registry.now().toISOString()
+  await log.replace(lease, results, { finished_at: finishedAt, summary })
+  const rows = plan.rows > MAX_ROWS_IN_NOTE ? [] : log.rows()
+  await writeEvaluationNote(registry, application, { plan, summary, finishedAt, results: rows }, by.context)
   return { plan, state: 'finished', finishedAt, summary }
 }
 

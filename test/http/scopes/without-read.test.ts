@@ -137,6 +137,8 @@ describe('a key without the scope read', () => {
     trace = run.trace_id
     const { body: evaluated } = await service.post('/evaluations/run', order)
     const { id } = evaluated.evaluation
+    const { body: rows } = await service.post(`/evaluations/${id}/results`)
+    const testcaseIds = rows.results.map((it: { testcase_id: string }) => it.testcase_id)
     const post = (operation: string, path: string, body: object = {}): Asked => ({
       operation: `POST ${operation}`,
       method: 'POST',
@@ -160,6 +162,7 @@ describe('a key without the scope read', () => {
       }),
       post('/evaluations/run', '/evaluations/run', order),
       post('/evaluations/{id}/judge', `/evaluations/${id}/judge`, { evaluator_refs: [{ slug: 'judge' }] }),
+      post('/evaluations/{id}/rerun', `/evaluations/${id}/rerun`, { testcase_ids: testcaseIds }),
       { ...post('/evaluations/{id}/resume', `/evaluations/${id}/resume`), refused: 400 },
       post('/evaluations/{id}/stop', `/evaluations/${id}/stop`),
       { operation: 'GET /evaluations/{id}', method: 'GET', path: `/evaluations/${id}` },
