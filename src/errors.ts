@@ -54,6 +54,7 @@ export type RefusalCode =
   | 'secret_not_found'
   | 'trace_not_found'
   | 'span_not_found'
+  | 'annotation_not_found'
   | 'template_not_found'
   | 'preset_not_found'
   | 'type_not_found'

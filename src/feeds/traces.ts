@@ -1,3 +1,9 @@
+export {
+  type Annotation,
+  type AnnotationFilter,
+  type NewAnnotation,
+  type ProjectAnnotations,
+} from './traces/annotations.ts'
 export { limitedTraces } from './traces/limited-traces.ts'
 export { type HintDialect, type SpanHint, sqlOfHint } from './traces/filter/span-hint.ts'
 export { addTokens, OpenSpan, startTrace, type Tokens } from './traces/open-span.ts'

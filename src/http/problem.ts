@@ -89,6 +89,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, ti
   delivery_not_found: [404, 'There is no such delivery'],
   evaluation_not_found: [404, 'There is no such evaluation'],
   trace_not_found: [404, 'There is no such trace'],
+  annotation_not_found: [404, 'No such annotation'],
   span_not_found: [404, 'There is no such span'],
   template_not_found: [404, 'There is no such template'],
   preset_not_found: [404, 'There is no such preset'],

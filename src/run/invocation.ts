@@ -1,4 +1,4 @@
-export { committedViolation } from './invocation/effective.ts'
+export { committedViolation, outputsViolation } from './invocation/effective.ts'
 export { findRunnable } from './invocation/find-runnable.ts'
 export { type Inspection, inspect } from './invocation/inspect.ts'
 export {

@@ -3,6 +3,7 @@ import { keyNames, type KeyUses } from '../access/keys.ts'
 import type { OpenEvents } from '../http/events.ts'
 import {
   allEndpoints,
+  annotationEndpoints,
   auditEndpoint,
   backupEndpoint,
   deliveryEndpoints,
@@ -58,7 +59,7 @@ export function composeEndpoints({
   options: { config, now },
   fs,
   surfaces,
-  projects: { tracesOf, webhooksOf, searchOf },
+  projects: { tracesOf, annotationsOf, webhooksOf, searchOf },
   runtime,
   keyUses,
   access,
@@ -99,7 +100,10 @@ export function composeEndpoints({
     eventEndpoint({ ...access, events }),
     ...folderEndpoints(surfaces, { fs, storeDir }),
     ...secretEndpoints(runtime),
-    ...traceEndpoints(tracesOf),
+    ...traceEndpoints({ tracesOf, annotationsOf, namesOf: settings.namesOf }),
+    ...contexts.flatMap((it) =>
+      it.surface.path === 'evaluators' ? annotationEndpoints(annotationsOf, it) : [],
+    ),
     searchEndpoint(searchOf, surfaces, settings),
     ...contexts.flatMap((it) =>
       it.surface.path === 'applications' ? [...langfuseEndpoints(it), litellmEndpoint(it)] : [],

@@ -6,6 +6,7 @@ import { OpenSearch, type ProjectSearch } from '../feeds/search.ts'
 import {
   limitedTraces,
   OpenTraces,
+  type ProjectAnnotations,
   type SharedTraces,
   type ProjectTraces,
   type TraceSettings,
@@ -29,6 +30,7 @@ export interface Projects {
   readonly search: OpenSearch
   readonly exporter: OtlpExporter | undefined
   tracesOf(registry: Registry): ProjectTraces
+  annotationsOf(registry: Registry): ProjectAnnotations
   searchOf(registry: Registry): ProjectSearch
   webhooksOf(registry: Registry): ProjectWebhooks
 }
@@ -70,6 +72,7 @@ export function composeProjects(
     exporter,
     tracesOf: (registry) =>
       registry.limit ? limitedTraces(traces.of(registry), registry.limit) : traces.of(registry),
+    annotationsOf: (registry) => traces.annotationsOf(registry),
     searchOf: (registry) => search.of(registry),
     webhooksOf: (registry) => (registry.limit ? noWebhooks(registry) : webhooks.of(registry)),
   }

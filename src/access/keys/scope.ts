@@ -1,7 +1,7 @@
 import { Refusal } from '../../errors.ts'
 
 /** What a key may do. `admin` includes the others. */
-export const SCOPES = ['read', 'write', 'deploy', 'invoke', 'admin'] as const
+export const SCOPES = ['read', 'write', 'deploy', 'invoke', 'annotate', 'admin'] as const
 
 export type Scope = (typeof SCOPES)[number]
 
@@ -16,6 +16,7 @@ export function granted(scopes: readonly Scope[]): Granted {
     write: has('write'),
     deploy: has('deploy'),
     invoke: has('invoke'),
+    annotate: has('annotate'),
     admin: has('admin'),
   }
 }

@@ -1,5 +1,6 @@
-import { groupBy } from '../../base/json.ts'
+import { groupBy, type JsonObject } from '../../base/json.ts'
 import { TimeSlice } from '../../base/scheduling.ts'
+import { isAnnotation, linkIn } from './annotations.ts'
 import type { Registry } from '../../registry/registries.ts'
 import type { ProjectTraces } from './project-traces.ts'
 import { noSuchPlace, type TracePage, type TraceQuestion, type TraceWindow } from './query/trace-page.ts'
@@ -18,9 +19,19 @@ export function limitedTraces(
   /** Of these traces, those that are seen: judged by all of their spans. */
   const seenAmong = async (traceIds: readonly string[]): Promise<ReadonlySet<string>> => {
     const whole = traceIds.length === 0 ? [] : await traces.read(traceIds)
-    const byTrace = groupBy(whole, ({ trace_id: id }) => id)
-    return new Set([...byTrace].flatMap(([id, spans]) => (isSeen(spans, limit.seesId) ? id : [])))
+    const byTrace = [...groupBy(whole, ({ trace_id: id }) => id)]
+    const about = byTrace.map(([id, spans]) => [id, spans, annotated(spans)] as const)
+    // An annotation is seen with the trace that it is about.
+    const targets = about.flatMap(([, , target]) => target ?? [])
+    const seenTargets = targets.length === 0 ? NONE : await seenAmong([...new Set(targets)])
+    return new Set(
+      about.flatMap(([id, spans, target]) => {
+        if (target === undefined) return isSeen(spans, limit.seesId) ? id : []
+        return seenTargets.has(target) && namedIn(spans).every(sees) ? id : []
+      }),
+    )
   }
+  const sees = ({ id }: Named): boolean => id !== undefined && limit.seesId(id)
   const limited: Partial<ProjectTraces> = {
     record: (spans) => traces.record(spans),
     stored: () => traces.stored(),
@@ -74,10 +85,26 @@ function placeOf(focus: TraceQuestion['focus'], { trace_id: trace, span_id: span
   return focus === 'trace' ? trace : `${trace}.${span}`
 }
 
-function isSeen(spans: readonly SpanRow[], seesId: (id: string) => boolean): boolean {
-  const named = spans.flatMap(({ record }) => {
-    const { references = [] } = JSON.parse(record) as { readonly references?: readonly { id?: string }[] }
+const NONE: ReadonlySet<string> = new Set()
+
+/** The trace that an annotation is about; undefined for any other trace. */
+function annotated([root]: readonly SpanRow[]): string | undefined {
+  const record = root && (JSON.parse(root.record) as JsonObject) // a record is an object
+  return record && isAnnotation(record) ? linkIn(record, 'invocation') : undefined
+}
+
+interface Named {
+  readonly id?: string | undefined
+}
+
+function namedIn(spans: readonly SpanRow[]): readonly Named[] {
+  return spans.flatMap(({ record }) => {
+    const { references = [] } = JSON.parse(record) as { readonly references?: readonly Named[] }
     return references
   })
+}
+
+function isSeen(spans: readonly SpanRow[], seesId: (id: string) => boolean): boolean {
+  const named = namedIn(spans)
   return named.length > 0 && named.every(({ id }) => id !== undefined && seesId(id))
 }

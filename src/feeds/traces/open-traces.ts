@@ -1,4 +1,6 @@
 import { basename } from 'node:path'
+import { ProjectAnnotations } from './annotations.ts'
+import { limitedTraces } from './limited-traces.ts'
 import type { Registry } from '../../registry/registries.ts'
 import {
   ProjectTraces,
@@ -59,6 +61,8 @@ export class OpenTraces {
   readonly #threads: TraceThreads
   readonly #shared: SharedTraces | undefined
   readonly #projects = new Map<string, ProjectTraces>()
+  /** By project's folder: what was said of its traces. */
+  readonly #indexes = new Map<string, ProjectTraces>()
   readonly #bringing: Promise<void>[] = []
   #rounds: NodeJS.Timeout | undefined
   #isClosed = false
@@ -74,18 +78,33 @@ export class OpenTraces {
   of({ store: { folder, fs } }: TracedProject): ProjectTraces {
     const known = this.#projects.get(folder)
     if (known) return known
-    const traces = new ProjectTraces(this.#storeOf(folder, fs.isSeenByOthers), this.#settings)
+    const traces = new ProjectTraces(this.#storeOf(folder, fs.isSeenByOthers, 'traces'), this.#settings)
     this.#projects.set(folder, traces)
     this.#rounds ??= setInterval(() => this.#retain(), RETENTION_CHECK_MS).unref()
     return traces
   }
 
-  #storeOf(folder: string, isOnDisk: boolean): SpanStore {
+  /** The annotations of a project's traces; for a key that is limited to folders, those that it sees. */
+  annotationsOf({ store, limit }: TracedProject & Pick<Registry, 'limit'>): ProjectAnnotations {
+    const traces = this.of({ store })
+    const { folder, fs } = store
+    const index =
+      this.#indexes.get(folder) ??
+      new ProjectTraces(this.#storeOf(folder, fs.isSeenByOthers, 'annotations'), this.#settings)
+    this.#indexes.set(folder, index)
+    const seen = limit && { traces: limitedTraces(traces, limit), seesId: limit.seesId }
+    return new ProjectAnnotations(traces, index, this.#settings.now, seen)
+  }
+
+  #storeOf(folder: string, isOnDisk: boolean, name: 'traces' | 'annotations'): SpanStore {
     if (!isOnDisk && !this.#shared) return new MemorySpans(this.#threads.reader)
-    const file = `${folder}/traces.db`
+    const file = `${folder}/${name}.db`
     if (!this.#shared) return new FileSpans(file, this.#threads, this.#settings)
-    if (isOnDisk && nodeFs.stat(file)) this.#bringOver(file, this.#shared)
-    return this.#shared.spansOf(basename(folder), this.#threads.reader)
+    const isOfTraces = name === 'traces'
+    if (isOfTraces && isOnDisk && nodeFs.stat(file)) this.#bringOver(file, this.#shared)
+    // No project has a slash in its name.
+    const project = basename(folder)
+    return this.#shared.spansOf(isOfTraces ? project : `${project}/${name}`, this.#threads.reader)
   }
 
   #bringOver(file: string, shared: SharedTraces): void {
@@ -135,14 +154,19 @@ export class OpenTraces {
     this.#isClosed = true
     clearInterval(this.#rounds)
     await Promise.all(this.#bringing)
-    await Promise.all([...this.#projects.values()].map((traces) => traces.close()))
+    await Promise.all([...this.#all()].map((traces) => traces.close()))
     await this.#threads.reader.close()
     await this.#threads.writer.stop(new Error('the traces are closed'))
     await this.#shared?.close()
   }
 
+  *#all(): Generator<ProjectTraces> {
+    yield* this.#projects.values()
+    yield* this.#indexes.values()
+  }
+
   #retain(): void {
-    for (const traces of this.#projects.values()) {
+    for (const traces of this.#all()) {
       traces
         .retain()
         .catch((error: Error) =>

@@ -122,6 +122,11 @@ export class ProjectTraces {
     return true
   }
 
+  /** Stores spans, all or none; resolves when they are stored. */
+  async write(spans: readonly StoredSpan[]): Promise<void> {
+    await this.#asked(() => this.#store.write(spans))
+  }
+
   /** The id of a trace that refers to something whose id ends in these digits; undefined if there is none. */
   async naming(digits: string): Promise<string | undefined> {
     return this.#asked(() => this.#store.naming(digits))

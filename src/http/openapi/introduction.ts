@@ -45,6 +45,7 @@ export const TAGS = Object.entries({
   services: 'Run one workflow.',
   search: 'Find things by their words.',
   traces: 'What runs did.',
+  annotations: 'What people and programs say of traces: thumbs, notes, and what evaluators have schemas for.',
   'simple queries': 'Saved filters of traces as one flat record each.',
   queries: 'Saved filters of traces, with variants and revisions.',
   catalog: 'Templates and presets to make applications and evaluators from.',

@@ -7,6 +7,7 @@ import type { WorkerCaller } from '../handlers/worker/long-jobs.ts'
 import { handlerTable } from '../handlers/workflows.ts'
 import { equalJson, getKey, getPath, isJsonObject, type JsonObject, keysOf } from '../../base/json.ts'
 import { compileSchema, type SchemaCheck, handlerOf, isManaged } from '../../registry/workflows.ts'
+import { documentOf } from '../../registry/families.ts'
 import type { Registry } from '../../registry/registries.ts'
 import type { Revision } from '../../registry/revisions.ts'
 import type { InlineRevision, InvocationRequest } from './invocation-request.ts'
@@ -154,6 +155,20 @@ export async function schemaViolation(
   return implied
     ? checkImplied(implied, parameters)
     : violations(await checkSchema(schema, 'parameters', parameters, caller))
+}
+
+/**
+ * Where outputs violate the schema that an evaluator has for them; undefined if they do not. Fails as `checkSchema` does if the schema cannot
+ * be used.
+ */
+export async function outputsViolation(
+  evaluator: Revision,
+  outputs: JsonObject,
+  caller: WorkerCaller,
+): Promise<string | undefined> {
+  const { payload } = evaluator.stored
+  const schema = payload && schemaOf(documentOf(payload), 'outputs')
+  return schema && checkSchema(schema, 'outputs', outputs, caller)
 }
 
 /** The handler's own schema for parameters, where that is what the data has for them. */

@@ -20,6 +20,7 @@ export interface Side {
   readonly trace: string
   readonly span: string
   readonly evaluation: string
+  readonly annotation: string
 }
 
 const code = {
@@ -88,7 +89,19 @@ export async function fill(service: RunningService, folder: string, word: string
       message: word,
     }),
   )
-  return { things, trace: run.trace_id, span: run.span_id, evaluation: evaluated.evaluation.id }
+  const said = await must(
+    service.post('/annotations', {
+      annotation: {
+        trace_id: run.trace_id,
+        data: { outputs: { approved: true, comment: word } },
+        references: { evaluator: { slug: `${word}.evaluator` } },
+      },
+    }),
+  )
+  return {
+    ...{ things, trace: run.trace_id, span: run.span_id, evaluation: evaluated.evaluation.id },
+    annotation: said.annotation.id,
+  }
 }
 
 function isRun(singular: string): boolean {

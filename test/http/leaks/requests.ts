@@ -52,7 +52,9 @@ function* addresses(path: string, things: readonly Known[], side: Side): Generat
     ? [side.trace]
     : named.startsWith('/evaluations')
       ? [side.evaluation]
-      : []
+      : named.startsWith('/annotations')
+        ? [side.annotation]
+        : []
   const ids = [
     ...own,
     ...things.flatMap(({ artifact, variant, revision, row = [] }) => [

@@ -14,6 +14,7 @@ describe('a key without the scope read', () => {
   const things = new Map<string, Marked>()
   let running: Asked[] = []
   let trace = ''
+  let annotation = ''
   let names = 0
   const unused = (): string => `new.${++names}`
 
@@ -26,7 +27,7 @@ describe('a key without the scope read', () => {
   })
   after(() => service.stop())
 
-  for (const scope of ['write', 'deploy', 'invoke'] as const) {
+  for (const scope of ['annotate', 'write', 'deploy', 'invoke'] as const) {
     // interface 2.4
     it(`sees nothing that is stored, whatever the scope ${scope} lets it ask`, async () => {
       const { operations } = await readApiDocument(service.url)
@@ -40,6 +41,13 @@ describe('a key without the scope read', () => {
           return it ? askedOf(surface, it, unused) : []
         }),
         ...running,
+        {
+          operation: 'POST /annotations',
+          method: 'POST',
+          path: '/annotations',
+          body: { annotation: { trace_id: trace, data: { outputs: { approved: true } } } },
+        },
+        { operation: 'DELETE /annotations/{id}', method: 'DELETE', path: `/annotations/${annotation}` },
         { operation: 'DELETE /traces/{id}', method: 'DELETE', path: `/traces/${trace}` },
         {
           operation: 'POST /folders/move',
@@ -135,6 +143,10 @@ describe('a key without the scope read', () => {
       references: { application: { slug: 'good' } },
     })
     trace = run.trace_id
+    const { body: said } = await service.post('/annotations', {
+      annotation: { trace_id: trace, data: { outputs: { comment: MARK } } },
+    })
+    annotation = said.annotation.id
     const { body: evaluated } = await service.post('/evaluations/run', order)
     const { id } = evaluated.evaluation
     const { body: rows } = await service.post(`/evaluations/${id}/results`)

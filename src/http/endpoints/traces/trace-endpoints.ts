@@ -1,14 +1,23 @@
 import { z } from 'zod'
 import { Refusal } from '../../../errors.ts'
 import { JsonText } from '../../../base/json.ts'
-import { type ProjectTraces, type TracePage, type TraceQuestion, traceTrees } from '../../../feeds/traces.ts'
+import {
+  narrowed,
+  type ProjectAnnotations,
+  type ProjectTraces,
+  type TracePage,
+  type TraceQuestion,
+  traceTrees,
+} from '../../../feeds/traces.ts'
 import type { Registry } from '../../../registry/registries.ts'
 import { traceQuery } from './trace-query.ts'
 import { type EndpointResponse, type Endpoint, endpoint } from '../../routing/endpoint.ts'
 import { envelope } from '../../schemas/spellings.ts'
 import { queryIds, queryWindowing } from '../../schemas/queries/query-parameters.ts'
 import { single } from '../../schemas/record-schemas.ts'
-import { anyJson, reference } from '../../schemas/request-schemas.ts'
+import { anyJson, jsonObject, reference } from '../../schemas/request-schemas.ts'
+import { annotationRecord, presentAnnotation } from '../../schemas/annotation.ts'
+import type { SurfaceContext } from '../../surface-context.ts'
 import {
   presentWindow,
   spanId,
@@ -31,8 +40,14 @@ const asked = {
 
 const query = envelope(asked)
 
+/** Where traces are, and what was said of them. */
+interface TracePlace extends Pick<SurfaceContext, 'namesOf'> {
+  tracesOf(registry: Registry): ProjectTraces
+  annotationsOf(registry: Registry): ProjectAnnotations
+}
+
 /** Traces and spans by id, and lists filtered by a query (interface 12.11). */
-export function traceEndpoints(tracesOf: (registry: Registry) => ProjectTraces): Endpoint[] {
+export function traceEndpoints({ tracesOf, annotationsOf, namesOf }: TracePlace): Endpoint[] {
   const tag = 'traces'
   const byId = { path: '/traces/:id', params: z.object({ id: traceId }), tag } as const
   return [
@@ -56,9 +71,20 @@ export function traceEndpoints(tracesOf: (registry: Registry) => ProjectTraces):
             .boolean()
             .meta({ description: 'Only traces of what was run without being committed, or only others.' }),
         },
+        annotated: {
+          names: ['annotated'],
+          schema: jsonObject.meta({
+            description:
+              'Only traces whose newest annotation with these members of outputs has these values: {"approved": true}.',
+          }),
+        },
+        includeAnnotations: {
+          names: ['include_annotations'],
+          schema: z.boolean().meta({ description: 'With the annotations of each trace, newest first.' }),
+        },
       }),
       fromQuery: queryWindowing,
-      output: traceList('traces', traceRecord),
+      output: traceList('traces', annotatedTrace),
       example: {
         filtering: {
           conditions: [
@@ -69,10 +95,24 @@ export function traceEndpoints(tracesOf: (registry: Registry) => ProjectTraces):
         windowing: { oldest: '2026-03-01T00:00:00Z', limit: 20 },
       },
       run: async ({ registry, input, untilGone }) => {
-        const { headsOnly, ...named } = input
-        const question = { ...(await traceQuery(registry, 'trace', named)), headsOnly }
-        const page = await tracesOf(registry).query(question, untilGone())
-        return answerPage('traces', traceTrees(page.spans), page, question)
+        const { headsOnly, annotated, includeAnnotations, ...named } = input
+        const asked = { ...(await traceQuery(registry, 'trace', named)), headsOnly }
+        const annotations = annotationsOf(registry)
+        const ids = annotated && (await annotations.annotated(annotated, asked.window.oldest))
+        const question = ids ? narrowed(asked, { field: 'trace_id', operator: 'in', value: ids }) : asked
+        const page =
+          ids?.length === 0
+            ? { spans: [], next: undefined }
+            : await tracesOf(registry).query(question, untilGone())
+        const trees = traceTrees(page.spans)
+        if (!includeAnnotations) return answerPage('traces', trees, page, question)
+        const said = await annotations.of(trees.map((it) => it.trace_id))
+        const names = namesOf(registry)
+        const withSaid = trees.map((it) => ({
+          ...it,
+          annotations: (said.get(it.trace_id) ?? []).map((one) => presentAnnotation(one, names)),
+        }))
+        return answerPage('traces', withSaid, page, question)
       },
     }),
     endpoint({
@@ -132,7 +172,10 @@ export function traceEndpoints(tracesOf: (registry: Registry) => ProjectTraces):
       scope: 'write',
       output: z.strictObject({ count: z.literal(1), trace_id: z.string() }),
       run: async ({ registry, params: { id = '' } }) => {
+        const annotations = annotationsOf(registry)
+        const annotation = await annotations.get(id).catch(unlessNone)
         if (!(await tracesOf(registry).remove(id))) throw traceNotFound(id)
+        await annotations.forget(id, annotation)
         return { body: { count: 1, trace_id: id } }
       },
     }),
@@ -154,6 +197,12 @@ export function traceEndpoints(tracesOf: (registry: Registry) => ProjectTraces):
     }),
   ]
 }
+
+function unlessNone(error: unknown): undefined {
+  if (!(error instanceof Refusal) || error.code !== 'annotation_not_found') throw error
+}
+
+const annotatedTrace = traceRecord.extend({ annotations: z.array(annotationRecord).optional() })
 
 function answerPage(
   key: string,

@@ -125,6 +125,7 @@ const SCOPES: readonly { readonly value: Scope; readonly label: string }[] = [
   { value: 'write', label: 'write: commit, push, fork, merge, archive' },
   { value: 'deploy', label: 'deploy: say what runs where, guarded environments too' },
   { value: 'invoke', label: 'invoke: run workflows and evaluations' },
+  { value: 'annotate', label: 'annotate: say what is right and wrong in traces' },
   { value: 'admin', label: 'admin: all of these, keys, secrets and webhooks' },
 ]
 
