@@ -107,9 +107,9 @@ describe('http: rows of an evaluation that are run again', () => {
       .split('\n')
       .map((line) => JSON.parse(line))
     expect(lines.filter((it) => it.evaluation === id)).to.have.length(3)
-    expect(lines.find((it) => it.evaluation?.id === id).evaluation.summary).to.deep.equal(
-      body.evaluation.summary,
-    )
+    const { usage, ...counted } = body.evaluation.summary
+    expect(usage.duration_ms).to.be.at.least(0)
+    expect(lines.find((it) => it.evaluation?.id === id).evaluation.summary).to.deep.equal(counted)
   })
 
   it('are told live, and may be several', async () => {
@@ -160,7 +160,7 @@ describe('http: rows of an evaluation that are run again', () => {
     asked = []
     const [first] = await resultsOf(id)
     const again = await rerun(body.evaluation.id, { testcase_ids: [first.testcase_id] })
-    expect(again.body.evaluation.summary).to.deep.equal(body.evaluation.summary)
+    expect(again.body.evaluation.summary.evaluators).to.deep.equal(body.evaluation.summary.evaluators)
     expect(asked).to.deep.equal([])
   })
 
