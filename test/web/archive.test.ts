@@ -238,7 +238,9 @@ describe('workbench: the archive', () => {
     // What it runs is still told, since clients are still answered with it; nothing is deployed to it.
     const another = page.getByRole('button', { name: /^Deploy another version of support-bot/ })
     expect(await another.getAttribute('aria-disabled')).to.equal('true')
-    expect(await page.getByRole('button', { name: /^Guard/ }).getAttribute('aria-disabled')).to.equal('true')
+    expect(await page.getByRole('button', { name: /^Protect/ }).getAttribute('aria-disabled')).to.equal(
+      'true',
+    )
     await visit.go('/env')
     await page.getByRole('columnheader', { name: 'production' }).waitFor()
     const column = page.getByRole('columnheader', { name: 'staging' })

@@ -1,5 +1,8 @@
-import { writeFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { closeBrowser } from '../support/browser/open-browser.ts'
 import { pushRevisions, pushTo, seedPrompt } from './support/seed-prompts.ts'
@@ -97,6 +100,133 @@ describe('workbench: an artifact', () => {
     // Back and forward go where one was; a link shows the same.
     await page.reload()
     await prompt.getByRole('paragraph').getByText('Cooler').waitFor()
+    await visit.close()
+  })
+
+  it('tells a program how to get what production runs: the lines do it as they are', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'use-in-code-'))
+    const run = (command: string) =>
+      promisify(execFile)('bash', ['-c', command], {
+        cwd: folder,
+        env: { ...process.env, BRANCHPOINT_KEY: bench.key },
+      })
+    const visit = await bench.visit({ path: '/a/support-bot' })
+    const { page } = visit
+    const code = page.getByRole('complementary', { name: 'What the prompt does' })
+    const text = async (label: string): Promise<string> => {
+      const block = code.getByLabel(label, { exact: true })
+      await block.waitFor()
+      return (await block.textContent()) ?? ''
+    }
+    const got = JSON.parse((await run(await text('Get the prompt'))).stdout)
+    expect(got.application_revision.version).to.equal(2)
+    expect(await text('Run the prompt')).to.contain('"country":"…"')
+    await code.getByLabel('Environment').selectOption('staging')
+    await code.getByRole('tab', { name: 'Git' }).click()
+    await run(await text('Clone it; each message is a file'))
+    const { stdout: subject } = await run('git -C support-bot log -1 --format=%s')
+    expect(subject.trim()).to.equal('Take in what was warmer')
+    await code.getByRole('tab', { name: 'Command line' }).click()
+    expect(await text('Get the prompt')).to.equal('branchpoint get support-bot@staging')
+    // By keys: the tabs are one stop, arrows go through them.
+    for (const [tab, expected] of [
+      ['Git', 'refs/environments/staging'],
+      ['Python', 'label="staging"'],
+      ['JavaScript', "label: 'staging'"],
+      ['LiteLLM', 'environment: staging'],
+    ] as const) {
+      await page.keyboard.press('ArrowRight')
+      await code.getByRole('tab', { name: tab, selected: true }).waitFor()
+      expect(await code.locator('[role=tabpanel]:not([hidden])').textContent()).to.contain(expected)
+    }
+    await code.getByLabel('Environment').selectOption({ label: 'none: always the newest version' })
+    expect(await code.locator('[role=tabpanel]:not([hidden])').textContent()).not.to.contain('environment')
+    await visit.expectNoBarriers()
+    await visit.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  it('is renamed, described and tagged, duplicated digit for digit, compared, merged, tried and evaluated', async () => {
+    const exact =
+      '{"parameters":{"prompt":{"messages":[{"role":"user","content":"Hi"}]},"n":12345678901234567890,"r":1.50}}'
+    const made = await fetch(`${bench.url}/simple/applications`, {
+      method: 'POST',
+      headers: { Authorization: `ApiKey ${bench.key}`, 'Content-Type': 'application/json' },
+      body: `{"application":{"slug":"plain","name":"Plain","tags":{"team":"a","old":true},"data":${exact}}}`,
+    })
+    expect(made.status, await made.clone().text()).to.equal(200)
+    const visit = await bench.visit({ path: '/a/plain' })
+    const { page } = visit
+    const dialog = page.getByRole('dialog')
+    const choose = async (item: string): Promise<void> => {
+      await page.getByRole('button', { name: 'More', exact: true }).click()
+      await page.getByRole('menuitem', { name: item, exact: true }).click()
+    }
+    await page.getByRole('region', { name: 'Prompt' }).getByText('Hi').waitFor()
+    await choose('Rename …')
+    await dialog.getByLabel('Name').fill('Fancy <b>')
+    await dialog.getByLabel('Description').fill('Says hi.')
+    await visit.expectNoBarriers()
+    await dialog.getByRole('button', { name: 'Rename' }).click()
+    await page.getByText('Fancy <b>', { exact: true }).waitFor()
+    await page.getByText('Says hi.').waitFor()
+
+    await choose('Tags …')
+    await dialog.getByLabel('Value of tag 1', { exact: true }).fill('b')
+    await dialog.getByLabel('Tag 3', { exact: true }).fill('stage')
+    await dialog.getByLabel('Value of tag 3', { exact: true }).fill('draft')
+    await dialog.getByLabel('Tag 4', { exact: true }).fill('team')
+    await dialog.getByText('The tag “team” is there twice.').last().waitFor()
+    await dialog.getByRole('button', { name: 'Remove tag 4' }).click()
+    await visit.expectNoBarriers()
+    // Somebody else tags it meanwhile: that tag stays.
+    await bench.ask('PUT', '/simple/applications/plain', {
+      application: { tags: { team: 'a', old: true, other: 'kept' } },
+    })
+    await dialog.getByRole('button', { name: 'Save the tags' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    const { application } = await bench.ask('GET', '/simple/applications/plain')
+    expect(application.tags).to.deep.equal({ team: 'b', old: true, other: 'kept', stage: 'draft' })
+
+    await choose('Duplicate …')
+    await dialog.getByLabel('Name').fill('Café support')
+    expect(await dialog.getByLabel('ID').inputValue()).to.equal('cafe-support')
+    await dialog.getByLabel('ID').fill('support-bot')
+    await dialog.getByRole('button', { name: 'Create support-bot' }).click()
+    await dialog.getByText(/“support-bot” is taken/).waitFor()
+    await dialog.getByLabel('ID').fill('cafe')
+    await dialog.getByRole('button', { name: 'Create cafe' }).click()
+    await page.waitForURL('**/a/cafe')
+    const answer = await fetch(`${bench.url}/simple/applications/cafe`, {
+      headers: { Authorization: `ApiKey ${bench.key}` },
+    })
+    expect(await answer.text()).to.contain('"n":12345678901234567890,"r":1.50')
+
+    await visit.go('/a/cafe')
+    const more = page.getByRole('button', { name: 'More', exact: true })
+    await more.click()
+    const merge = page.getByRole('menuitem', { name: 'Merge …' })
+    expect(await merge.getAttribute('title')).to.equal('There is one variant. Make a new variant first.')
+    await page.keyboard.press('Escape')
+    await visit.go('/a/support-bot')
+    await page.getByText('Cite the manual, embed the tone').first().waitFor()
+    await choose('Merge …')
+    await dialog.getByLabel('Merge the changes of').selectOption('warmer')
+    await dialog.getByLabel('into').selectOption('support-bot')
+    await dialog.getByRole('button', { name: 'Show the result' }).click()
+    await page.waitForURL('**/a/support-bot/compare/v:support-bot...v:warmer')
+    await visit.go('/a/support-bot')
+    await page.getByText('Cite the manual, embed the tone').first().waitFor()
+    await choose('Compare')
+    await page.waitForURL('**/a/support-bot/compare/e:production...v:support-bot')
+    await visit.go('/a/support-bot')
+    await page.getByText('Cite the manual, embed the tone').first().waitFor()
+    await page.keyboard.press('v')
+    await page.waitForURL('**/eval?new=1&prompt=support-bot&variant=support-bot&version=2')
+    await page.getByRole('dialog').waitFor()
+    await page.goBack()
+    await page.getByRole('link', { name: 'Try', exact: true }).click()
+    await page.waitForURL('**/a/support-bot/run?*')
     await visit.close()
   })
 

@@ -70,7 +70,7 @@ describe('workbench: deployments', () => {
     await production.getByRole('link', { name: 'v1' }).waitFor()
     expect(await production.textContent()).to.match(/v1\s*3 versions behind.* · admin/)
     expect(await cell(page, 'support-bot', 0).textContent()).to.match(/^–/)
-    expect(await page.getByRole('columnheader', { name: /vault/ }).textContent()).to.contain('guarded')
+    expect(await page.getByRole('columnheader', { name: /vault/ }).textContent()).to.contain('protected')
     await visit.expectNoBarriers()
     await visit.picture('deployments-1440')
     // How far it is behind leads to what that would bring.
@@ -173,6 +173,79 @@ describe('workbench: deployments', () => {
     await visit.close()
   })
 
+  it('deploys v3 while v9 is newest, from the page of the prompt: by mouse, and by keys alone', async () => {
+    await make('nine', 9)
+    await deploy('nine', 8, 'production')
+    const visit = await bench.visit({ path: '/a/nine' })
+    const { page } = visit
+    const sheet = page.getByRole('dialog', { name: /^Deploy nine v3/ })
+    await page.getByRole('combobox', { name: 'Other version' }).fill('v3')
+    await page.getByRole('option', { name: /^nine v3/ }).click()
+    await page.getByText('6 versions behind').waitFor()
+    await page.getByRole('button', { name: 'Deploy …' }).click()
+    await sheet.getByText('Choose an environment to see what would change there.').waitFor()
+    await sheet.getByLabel('Environment').selectOption('production')
+    await sheet.locator('ins', { hasText: '3' }).waitFor()
+    await visit.expectNoBarriers()
+    await sheet.getByRole('button', { name: 'Deploy nine v3 to production' }).click()
+    await sheet.waitFor({ state: 'detached' })
+    expect(await runs('nine', 'production')).to.equal(3)
+    const deployed = page.getByRole('complementary', { name: 'What the prompt does' }).getByRole('listitem')
+    await deployed.filter({ hasText: 'production' }).getByText('6 versions behind').waitFor()
+
+    // By keys: down the history to v3, d, and the environment by its first letter.
+    await visit.go('/a/nine')
+    await page.getByRole('grid').getByRole('row').first().waitFor()
+    for (let step = 0; step < 7; step++) await page.keyboard.press('j')
+    await page.keyboard.press('d')
+    await sheet.waitFor()
+    await sheet.getByLabel('Environment').focus()
+    await page.keyboard.type('stag')
+    await page.waitForURL('**to=staging**')
+    await sheet.getByText('nine is not deployed to staging yet.').waitFor()
+    await sheet.getByRole('button', { name: 'Deploy nine v3 to staging' }).focus()
+    await page.keyboard.press('Enter')
+    await sheet.waitFor({ state: 'detached' })
+    expect(await runs('nine', 'staging')).to.equal(3)
+    await visit.close()
+  })
+
+  it('makes an environment on the board, and lets a key that may only read do neither that nor deploy', async () => {
+    const visit = await bench.visit({ path: '/env' })
+    const { page } = visit
+    await page.getByRole('button', { name: 'New environment…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'New environment' })
+    expect(await dialog.getByRole('button', { name: /^Create/ }).getAttribute('title')).to.equal(
+      'Type a name first.',
+    )
+    await page.keyboard.type('Quality check')
+    expect(await dialog.getByLabel('ID').inputValue()).to.equal('quality-check')
+    await dialog.getByLabel('ID').fill('staging')
+    await dialog.getByRole('button', { name: 'Create staging' }).click()
+    await dialog.getByText(/“staging” is taken/).waitFor()
+    await visit.expectNoBarriers()
+    await dialog.getByLabel('ID').fill('qa')
+    await page.keyboard.press('Enter')
+    await page.getByRole('columnheader', { name: 'qa' }).waitFor()
+    expect((await bench.ask('GET', '/environments/qa')).environment.name).to.equal('Quality check')
+    await visit.close()
+
+    const reader = await bench.visit({ path: '/env', key: await keyOf('read') })
+    for (const name of [/^Deploy…/, /^New environment…/]) {
+      const button = reader.page.getByRole('button', { name })
+      await button.waitFor()
+      expect(await button.textContent()).to.contain('lacks the scope write')
+    }
+    // What shows first what would change may be opened: its last button is off.
+    await reader.go('/a/support-bot')
+    await reader.page.getByRole('button', { name: 'Deploy …' }).click()
+    await reader.page.getByLabel('Environment').last().selectOption('staging')
+    const last = reader.page.getByRole('button', { name: /^Deploy support-bot v\d to staging/ })
+    await last.waitFor()
+    expect(await last.textContent()).to.contain('lacks the scope write')
+    await reader.close()
+  })
+
   it('deploys from a version of a variant that version of that variant, which the board and the timeline name', async () => {
     await make('mailer', 2)
     await bench.ask('POST', '/variants/fork', {
@@ -251,7 +324,7 @@ describe('workbench: deployments', () => {
     })
     const refused = writer.page.getByRole('button', { name: /Deploy triage v3 to vault/ })
     await refused.waitFor()
-    await writer.page.getByText('vault is guarded.').first().waitFor()
+    await writer.page.getByText('vault is protected.').first().waitFor()
     await refused.click({ force: true })
     expect(await runs('triage', 'vault')).to.equal(undefined)
     await writer.close()
@@ -323,7 +396,7 @@ describe('workbench: deployments', () => {
       page.waitForFunction(
         ([text, most]) => {
           const { document } = globalThis as any // there are no types of browsers here
-          const board = document.querySelector('[role=region][aria-label="What runs where"]')
+          const board = document.querySelector('[role=region][aria-label="Deployments"]')
           board.scrollTop = Math.min(board.scrollHeight, most)
           return board.textContent.includes(text)
         },
@@ -398,10 +471,10 @@ describe('workbench: an environment', () => {
       .click()
     await page.waitForURL('**?view=now')
     const row = page.getByRole('table', { name: 'What runs in production' }).getByRole('row').nth(1)
-    expect(await row.textContent()).to.match(/bot\s*v1\s*−1/)
-    expect(
-      await page.getByLabel('Command that retrieves what runs in production', { exact: true }).textContent(),
-    ).to.contain('"workflow_ref": {"slug": "bot"}')
+    expect(await row.textContent()).to.match(/bot\s*v1\s*1 version behind/)
+    await page.getByText('API', { exact: true }).click()
+    const command = page.getByLabel('Get what runs in production', { exact: true })
+    expect(await command.textContent()).to.contain('"workflow_ref":{"slug":"bot"}')
     await visit.expectNoBarriers()
     await visit.close()
   })
@@ -409,21 +482,21 @@ describe('workbench: an environment', () => {
   it('is guarded and opened again, by who may', async () => {
     const { key } = await bench.ask('POST', '/keys/', { key: { name: 'writer', scopes: ['read', 'write'] } })
     const writer = await bench.visit({ path: '/env/staging', key: key.secret })
-    expect(await writer.page.getByRole('button', { name: /Guard…/ }).textContent()).to.contain(
+    expect(await writer.page.getByRole('button', { name: /Protect…/ }).textContent()).to.contain(
       'lacks the scope deploy',
     )
     await writer.close()
     const visit = await bench.visit({ path: '/env/staging' })
     const { page } = visit
     await page.getByText('Nothing has been deployed to staging yet.').waitFor()
-    await page.getByRole('button', { name: 'Guard…' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Guard staging' }).click()
-    await page.getByText('Guarded: only keys with the scope deploy can deploy here').waitFor()
+    await page.getByRole('button', { name: 'Protect…' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Protect staging' }).click()
+    await page.getByText('Only keys with the scope deploy can deploy').waitFor()
     expect((await bench.ask('GET', '/environments/staging')).environment.flags.is_guarded).to.equal(true)
-    await page.getByRole('button', { name: 'Unguard…' }).click()
+    await page.getByRole('button', { name: 'Remove protection…' }).click()
     await visit.expectNoBarriers()
-    await page.getByRole('dialog').getByRole('button', { name: 'Unguard staging' }).click()
-    await page.getByText('Open: every key with the scope write').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove the protection of staging' }).click()
+    await page.getByText('Anyone with write access can deploy').waitFor()
     await visit.close()
   })
 

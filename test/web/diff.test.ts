@@ -193,7 +193,7 @@ describe('workbench: comparisons', () => {
     await page.getByTitle('Compare with something else').click()
     await page.getByRole('menuitem', { name: 'hotter', exact: true }).click()
     await page.waitForURL('**/compare/v:support-bot...v:hotter')
-    await page.getByText('; their last common version is').waitFor()
+    await page.getByText(/new versions? (each|of .*) since/).waitFor()
     await visit.go('/a/support-bot/compare/v:support-bot...e:production')
     await page.getByRole('alert').waitFor()
     expect(await page.getByRole('alert').textContent()).to.contain('production')

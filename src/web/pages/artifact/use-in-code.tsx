@@ -39,13 +39,13 @@ export function UseInCode({ artifact, shown: { end, deployments }, revision }: U
       <Tabs.Root value={tab} onValueChange={setTab}>
         <Tabs.List className={styles.codeTabs} aria-label="Language">
           {snippets.map(({ name }) => (
-            <Tabs.Trigger key={name} value={name}>
+            <Tabs.Trigger key={name} value={keyOf(name)}>
               {name}
             </Tabs.Trigger>
           ))}
         </Tabs.List>
         {snippets.map(({ name, blocks }) => (
-          <Tabs.Content key={name} value={name} className={styles.code}>
+          <Tabs.Content key={name} value={keyOf(name)} className={styles.code}>
             {blocks.map(({ label, text }) => (
               <div key={label}>
                 <p className="muted-small">{label}</p>
@@ -60,6 +60,11 @@ export function UseInCode({ artifact, shown: { end, deployments }, revision }: U
 }
 
 const NEWEST = ''
+
+/** Radix makes ids of it, which have no spaces. */
+function keyOf(name: string): string {
+  return name.replace(' ', '-')
+}
 
 interface Snippet {
   readonly name: string

@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'react'
 import { ArchivedBadge, BringBack } from '../../parts/archive/archive.tsx'
 import type { End } from '../../parts/compare/ends.ts'
 import { hueOf, authorName } from '../../parts/chips/chips.tsx'
+import { versionsBehind } from '../../parts/deploy/use-deployments.ts'
 import { useCommands } from '../../shell/commands.tsx'
 import { places } from '../../shell/places.ts'
 import styles from './deployments.module.css'
@@ -79,18 +80,18 @@ export function Board({ rows, environments, hasMore, loadMore, deploy, takeDown 
       keys: 'enter',
       run: () => here && void navigate({ to: places.artifact(here.artifact) }),
     },
-    { id: 'deploy', title: 'Deploy what is picked to the next environment', keys: 'd', run: promote },
+    { id: 'deploy', title: 'Deploy the selected version to the next environment', keys: 'd', run: promote },
   ])
   const before = shown[0]?.start ?? 0
   const after = virtual.getTotalSize() - (shown.at(-1)?.end ?? 0)
   return (
-    <div ref={scroller} className={styles.scroller} tabIndex={0} role="region" aria-label="What runs where">
+    <div ref={scroller} className={styles.scroller} tabIndex={0} role="region" aria-label="Deployments">
       <table
         className={styles.board}
         aria-rowcount={hasMore ? -1 : rows.length + 1}
         style={{ minWidth: 220 + environments.length * 200 }}
       >
-        <caption className="visually-hidden">What each environment runs of each prompt</caption>
+        <caption className="visually-hidden">The version of each prompt in each environment</caption>
         <thead>
           <tr>
             <th scope="col">Prompt</th>
@@ -101,8 +102,8 @@ export function Board({ rows, environments, hasMore, loadMore, deploy, takeDown 
                   {slug}
                 </Link>
                 {isGuarded && (
-                  <span className={styles.guard} title="Only keys with the scope deploy may deploy here">
-                    <ShieldCheck size={14} aria-hidden /> guarded
+                  <span className={styles.guard} title="Only keys with the scope deploy can deploy here">
+                    <ShieldCheck size={14} aria-hidden /> protected
                   </span>
                 )}
                 {isArchived && (
@@ -233,7 +234,7 @@ function Running({
   if (!revision || !artifact) {
     return (
       <span className={styles.problem} title={problem}>
-        leads nowhere
+        not found
       </span>
     )
   }
@@ -261,7 +262,7 @@ function Running({
             title={`See what changed up to v${latest.version}`}
             draggable={false}
           >
-            {behind === 1 ? '1 version behind' : `${behind.toLocaleString()} versions behind`}
+            {versionsBehind(behind)}
           </Link>
         )}
       </span>
@@ -315,7 +316,7 @@ function itemsOf(
     ...(behind > 0 && variant && latest
       ? [
           {
-            label: `Update to v${latest.version}, the head of ${variant.slug}`,
+            label: `Update to v${latest.version}, the newest of ${variant.slug}`,
             refusal,
             run: () => deploy(environment, { kind: 'variant', slug: variant.slug } as const),
           },

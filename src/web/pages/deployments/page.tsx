@@ -2,6 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useDeferredValue, useState } from 'react'
 import { ArchivedToggle } from '../../parts/archive/archive.tsx'
 import { Button } from '../../parts/button/button.tsx'
+import { ApiLines, curlOf, deployCommand } from '../../parts/copy/api-lines.tsx'
 import { endOf, textOfEnd } from '../../parts/compare/ends.ts'
 import { DeploySheet, useGuard } from '../../parts/deploy/deploy-sheet.tsx'
 import { Page } from '../../parts/page/page.tsx'
@@ -13,6 +14,7 @@ import { useBoard } from './use-board.ts'
 import { useRoute, useWrite } from '../../api/use-route.ts'
 import { FormDialog, Modal } from '../../parts/dialog/dialog.tsx'
 import { TextField } from '../../parts/fields/fields.tsx'
+import { NameAndId, useNamed } from '../../parts/fields/name-and-id.tsx'
 
 /**
  * The deployments: artifacts as rows, environments as columns. `?q=` filters, `?artifact=` puts one first, `?archived=` shows archived
@@ -25,6 +27,9 @@ export default function DeploymentsPage() {
   const [words, setWords] = useState(q)
   const asked = useDeferredValue(words.trim())
   const [isPicking, setPicking] = useState(false)
+  const [isMaking, setMaking] = useState(false)
+  // A picker only asks; what shows first what would change may be opened by anybody.
+  const mayNotDeploy = useGuard(undefined)
   const board = useBoard(asked, artifact, archived !== undefined)
   const show = (more: Readonly<Record<string, string | undefined>>, replace = false): void =>
     void navigate({ to: places.environments(), search: { ...search, ...more }, replace })
@@ -35,9 +40,14 @@ export default function DeploymentsPage() {
       crumbs={[{ label: 'Home', to: '/' }, { label: 'Deployments' }]}
       fills
       actions={
-        <Button kind="primary" needs={undefined} onClick={() => setPicking(true)}>
-          Deploy…
-        </Button>
+        <>
+          <Button needs="write" onClick={() => setMaking(true)}>
+            New environment…
+          </Button>
+          <Button kind="primary" refusal={mayNotDeploy} onClick={() => setPicking(true)}>
+            Deploy…
+          </Button>
+        </>
       }
     >
       <div className={styles.filter}>
@@ -58,14 +68,18 @@ export default function DeploymentsPage() {
         />
       </div>
       {board.error && <Failure error={board.error} retry={board.refetch} />}
-      {board.isPending && <Skeleton label="Loading what runs where" lines={10} />}
+      {board.isPending && <Skeleton label="Loading the deployments" lines={10} />}
       {isEmpty && asked !== '' && <p role="status">No deployment matches “{asked}”.</p>}
       {isEmpty && asked === '' && (
         <Empty
-          action={<Button onClick={() => setPicking(true)}>Deploy a prompt</Button>}
-          command={`curl "$BRANCHPOINT_URL/workflows/revisions/deploy" -H "Authorization: ApiKey $BRANCHPOINT_KEY" -H 'Content-Type: application/json' -d '{"workflow_revision_ref": {"slug": "my-prompt", "version": 1}, "environment_ref": {"slug": "production"}}'`}
+          action={
+            <Button refusal={mayNotDeploy} onClick={() => setPicking(true)}>
+              Deploy a prompt
+            </Button>
+          }
         >
-          Nothing is deployed yet. An environment says which version of a prompt runs where.
+          Nothing is deployed yet. An environment, such as production, gives your programs one chosen version
+          of each prompt.
         </Empty>
       )}
       {board.rows.length > 0 && board.environments && (
@@ -86,6 +100,13 @@ export default function DeploymentsPage() {
           takeDown={(it) => show({ ...nothing, down: it.key, to: it.to })}
         />
       )}
+      <ApiLines
+        lines={[
+          { label: 'What this page shows', text: curlOf('/deployments/query', {}) },
+          { label: 'Deploy a version', text: deployCommand('production') },
+        ]}
+      />
+      {isMaking && <NewEnvironment close={() => setMaking(false)} />}
       {deploy !== undefined && (
         <DeploySheet
           artifact={deploy}
@@ -158,6 +179,31 @@ function DeployPicker({ choose, close }: DeployPickerProps) {
   )
 }
 
+/** Makes an environment, which is a column of the board at once. */
+function NewEnvironment({ close }: { readonly close: () => void }) {
+  const named = useNamed()
+  const { mutateAsync } = useWrite('POST /simple/environments')
+  const create = (): Promise<unknown> =>
+    mutateAsync({ body: { environment: { slug: named.id, name: named.name } } })
+  return (
+    <FormDialog
+      title="New environment"
+      action={named.id === '' ? 'Create the environment' : `Create ${named.id}`}
+      needs="write"
+      refusal={named.refusal}
+      submit={create}
+      close={close}
+    >
+      {(problemOf) => (
+        <>
+          <p>Programs that ask for this environment get the versions that you deploy to it.</p>
+          <NameAndId named={named} problem={problemOf('slug')} placeholder="Such as QA" />
+        </>
+      )}
+    </FormDialog>
+  )
+}
+
 interface TakeDownProps {
   readonly deployKey: string
   /** The slug of the environment. */
@@ -190,7 +236,7 @@ function TakeDown({ deployKey, from, close }: TakeDownProps) {
       close={close}
     >
       <p>
-        Clients that ask {from} for <code>{deployKey}</code> will get a 404. You can deploy it again.
+        Clients that ask {from} for <code>{deployKey}</code> will get an error (404). You can deploy it again.
       </p>
       <TextField
         label="Message"

@@ -14,11 +14,11 @@ import { Timeline } from './timeline.tsx'
 import { Button, MoreButton } from '../../parts/button/button.tsx'
 import { FormDialog } from '../../parts/dialog/dialog.tsx'
 import type { Answer } from '../../api/call.ts'
-import { Copyable } from '../../parts/copy/copyable.tsx'
+import { ApiLines, curlOf, deployCommand } from '../../parts/copy/api-lines.tsx'
+import { versionsBehind } from '../../parts/deploy/use-deployments.ts'
 import { authorName } from '../../parts/chips/chips.tsx'
 import { Table } from '../../parts/table/table.tsx'
 import { Ago } from '../../parts/time/time.tsx'
-import styles from './environment.module.css'
 
 /** One environment: its timeline, or with `?view=now` what it runs. `?deploy=`, `?what=` and `?key=` open the sheet that deploys or rolls back. */
 export default function EnvironmentPage() {
@@ -49,9 +49,7 @@ export default function EnvironmentPage() {
       ]}
       about={
         data &&
-        (isGuarded
-          ? 'Guarded: only keys with the scope deploy can deploy here'
-          : 'Open: every key with the scope write can deploy here')
+        (isGuarded ? 'Only keys with the scope deploy can deploy' : 'Anyone with write access can deploy')
       }
       actions={
         data && (
@@ -139,13 +137,14 @@ interface GuardButtonProps {
   readonly refusal: string | undefined
 }
 
-/** Guards the environment, or removes the guard, after a dialog that explains it. */
+/** Protects the environment, or removes the protection, after a dialog that explains it. */
 function GuardButton({ id, slug, isGuarded, refusal }: GuardButtonProps) {
   const [isOpen, setOpen] = useState(false)
   const guard = useWrite('POST /simple/environments/{id}/guard')
   const unguard = useWrite('POST /simple/environments/{id}/unguard')
   const { mutateAsync } = isGuarded ? unguard : guard
-  const label = isGuarded ? 'Unguard' : 'Guard'
+  const label = isGuarded ? 'Remove protection' : 'Protect'
+  const named = isGuarded ? `Remove the protection of ${slug}` : `Protect ${slug}`
   return (
     <>
       <Button needs="deploy" refusal={refusal} onClick={() => setOpen(true)}>
@@ -153,8 +152,8 @@ function GuardButton({ id, slug, isGuarded, refusal }: GuardButtonProps) {
       </Button>
       {isOpen && (
         <FormDialog
-          title={`${label} ${slug}`}
-          action={`${label} ${slug}`}
+          title={named}
+          action={named}
           kind={isGuarded ? 'danger' : 'primary'}
           needs="deploy"
           submit={() => mutateAsync({ path: { id } })}
@@ -162,8 +161,8 @@ function GuardButton({ id, slug, isGuarded, refusal }: GuardButtonProps) {
         >
           <p>
             {isGuarded
-              ? `From now on, every key with the scope write can deploy to ${slug}, and push to its repository.`
-              : `From now on, only keys with the scope deploy can deploy to ${slug}, take something down, or push to its repository. What runs stays as it is.`}
+              ? `From now on, every key with the scope write can deploy to ${slug}.`
+              : `From now on, only keys with the scope deploy can deploy to ${slug} or take something down. What runs stays as it is.`}
           </p>
         </FormDialog>
       )}
@@ -203,7 +202,7 @@ function RunsNow({ slug, refusal, deploy }: RunsNowProps) {
           columns={[
             { name: 'Prompt', cell: (it) => <Name deployment={it} /> },
             { name: 'Version', number: true, cell: (it) => <Version deployment={it} /> },
-            { name: 'Behind', number: true, cell: (it) => <Behind deployment={it} /> },
+            { name: 'Status', cell: (it) => <Behind deployment={it} /> },
             { name: 'Since', cell: ({ since }) => <Ago date={since.date} /> },
             { name: 'By', cell: ({ since }) => authorName(since.author) },
             { name: 'Message', cell: ({ since }) => since.message ?? '' },
@@ -226,17 +225,24 @@ function RunsNow({ slug, refusal, deploy }: RunsNowProps) {
         />
       )}
       <MoreButton of={{ hasNextPage, isFetchingNextPage, fetchNextPage }} />
-      <h2 className={styles.ask}>How a client asks for it</h2>
-      <Copyable
-        label={`Command that retrieves what runs in ${slug}`}
-        text={`curl "$BRANCHPOINT_URL/workflows/revisions/retrieve" -H "Authorization: ApiKey $BRANCHPOINT_KEY" -H 'Content-Type: application/json' -d '{"environment_ref": {"slug": "${slug}"}, "workflow_ref": {"slug": "${first}"}}'`}
+      <ApiLines
+        lines={[
+          {
+            label: `Get what runs in ${slug}`,
+            text: curlOf('/workflows/revisions/retrieve', {
+              environment_ref: { slug },
+              workflow_ref: { slug: first },
+            }),
+          },
+          { label: `Deploy a version to ${slug}`, text: deployCommand(slug) },
+        ]}
       />
     </>
   )
 }
 
 function Name({ deployment: { artifact, key, problem } }: { readonly deployment: Deployment }) {
-  if (!artifact) return <span title={problem}>{key} leads nowhere</span>
+  if (!artifact) return <span title={problem}>{key}: not found</span>
   return (
     <>
       {artifact.kind === 'workflow' ? (
@@ -273,13 +279,13 @@ function Behind({
   readonly deployment: Deployment
 }) {
   if (behind === undefined) return ''
-  if (behind === 0 || !artifact || !variant) return '0'
+  if (behind === 0 || !artifact || !variant) return 'newest'
   return (
     <Link
       to={places.compare(artifact.slug, `e:${environment.slug}`, `v:${variant.slug}`)}
       title={`See what changed up to v${latest?.version}`}
     >
-      −{behind}
+      {versionsBehind(behind)}
     </Link>
   )
 }

@@ -34,10 +34,7 @@ export function Timeline({ slug, refusal, deploy }: TimelineProps) {
   const entries = data?.pages.flatMap((page) => page.entries) ?? []
   if (data && entries.length === 0) {
     return (
-      <Empty
-        action={<Link to={places.environments()}>The board of deployments</Link>}
-        command={`curl "$BRANCHPOINT_URL/workflows/revisions/deploy" -H "Authorization: ApiKey $BRANCHPOINT_KEY" -H 'Content-Type: application/json' -d '{"workflow_revision_ref": {"slug": "my-prompt", "version": 1}, "environment_ref": {"slug": "${slug}"}}'`}
-      >
+      <Empty action={<Link to={places.environments()}>Deployments of all environments</Link>}>
         Nothing has been deployed to {slug} yet.
       </Empty>
     )

@@ -132,13 +132,15 @@ export function Standing({ base, head, compare, placeOf }: StandingProps) {
   return (
     <div className={styles.standing}>
       <p>
-        <b>{nameOfEnd(head)}</b> is {distance(ahead, behind)} <b>{nameOfEnd(base)}</b>
-        {from && ahead > 0 && behind > 0 && (
+        {from && ahead > 0 && behind > 0 ? (
           <>
-            ; their last common version is <Link to={placeOf(from)}>v{from.version}</Link>
+            {newVersions(head, ahead, base, behind)} since <Link to={placeOf(from)}>v{from.version}</Link>.
+          </>
+        ) : (
+          <>
+            <b>{nameOfEnd(head)}</b> is {distance(ahead, behind)} <b>{nameOfEnd(base)}</b>.
           </>
         )}
-        .
       </p>
       <Revisions label="Ahead" revisions={news} placeOf={placeOf} />
       <Revisions label="Behind" revisions={olds} placeOf={placeOf} />
@@ -170,6 +172,13 @@ function Revisions({
         `and ${(revisions.length - MAX_REVISIONS_NAMED).toLocaleString()} more`}
     </p>
   )
+}
+
+/** `1 new version each`; `2 new versions of warmer and 1 of support-bot`. */
+function newVersions(head: End, ahead: number, base: End, behind: number): string {
+  const count = `${ahead.toLocaleString()} new ${ahead === 1 ? 'version' : 'versions'}`
+  if (ahead === behind) return `${count} each`
+  return `${count} of ${nameOfEnd(head)} and ${behind.toLocaleString()} of ${nameOfEnd(base)}`
 }
 
 function distance(ahead: number, behind: number): string {

@@ -28,6 +28,14 @@ export function curlOf(path: string, body?: object): string {
   return `curl "${location.origin}${path}" \\\n  -H "Authorization: ApiKey $BRANCHPOINT_KEY"${sent}`
 }
 
+/** The command that deploys a version to an environment. */
+export function deployCommand(environment: string): string {
+  return curlOf('/workflows/revisions/deploy', {
+    workflow_revision_ref: { slug: 'my-prompt', version: 1 },
+    environment_ref: { slug: environment },
+  })
+}
+
 /** A text as one word of a shell. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`

@@ -167,5 +167,5 @@ export function useGuard(environment: string | undefined): string | undefined {
   const [lacksDeploy, lacksWrite] = [useRefusal('deploy'), useRefusal('write')]
   if (lacksDeploy === undefined) return undefined
   const isGuarded = data?.environments.find(({ slug }) => slug === environment)?.flags?.is_guarded === true
-  return isGuarded ? `${environment} is guarded. ${lacksDeploy}` : lacksWrite
+  return isGuarded ? `${environment} is protected. ${lacksDeploy}` : lacksWrite
 }
