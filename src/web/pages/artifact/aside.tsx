@@ -54,8 +54,9 @@ export function Aside({
 /** Tags and meta of the artifact. */
 function ArtifactHeader({ artifact }: { readonly artifact: Artifact }) {
   const { tags = {}, meta, flags = {}, created_at: createdAt, id } = artifact
+  // Whether it is a prompt or an evaluator stands beside its name.
   const set = Object.entries(flags).flatMap(([name, isSet]) =>
-    isSet === true ? [name.replace('is_', '')] : [],
+    isSet === true && !/^is_(application|evaluator)$/.test(name) ? [name.replace('is_', '')] : [],
   )
   return (
     <section aria-label="Header">

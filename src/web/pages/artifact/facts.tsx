@@ -42,12 +42,12 @@ interface DeployedProps {
 function Deployed({ slug, deployments }: DeployedProps) {
   const project = useRoute('GET /projects/current', {})
   const running = new Map(deployments.map((it) => [it.environment.slug, it]))
-  const all = new Set([...running.keys(), ...(project.data?.project.environments ?? [])])
+  const all = new Set([...(project.data?.project.environments ?? []), ...running.keys()])
   return (
     <section>
       <h2>Deployed</h2>
       <ul className={styles.deployed}>
-        {[...all].sort().map((environment) => {
+        {[...all].map((environment) => {
           const here = running.get(environment)
           return (
             <li key={environment}>

@@ -80,12 +80,8 @@ function ArtifactView({ artifact }: { readonly artifact: Artifact }) {
           ...(revision && { variant: revision.variant_slug, version: String(revision.version) }),
         }
   const canEvaluate = word === 'prompt' || word === 'evaluator'
-  const tried: Readonly<Record<string, string>> = revision
-    ? {
-        left: textOfEnd(end ?? { kind: 'revision', slug: revision.slug }),
-        ...{ variant: revision.variant_slug, version: String(revision.version) },
-      }
-    : {}
+  const at = end?.kind === 'variant' ? '' : `@${revision?.version}`
+  const tried: Readonly<Record<string, string>> = revision ? { left: `v:${revision.variant_slug}${at}` } : {}
   const more: readonly (MenuItem & { readonly run: () => void })[] = [
     {
       label: 'Merge …',

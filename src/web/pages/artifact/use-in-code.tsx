@@ -6,6 +6,7 @@ import { promptsOf } from '../../parts/content/content.tsx'
 import { cloneCommand, curlOf, quoted } from '../../parts/copy/api-lines.tsx'
 import { Copyable } from '../../parts/copy/copyable.tsx'
 import { ChoiceField } from '../../parts/fields/fields.tsx'
+import { withoutEmbeds } from '../../parts/prompt/prompt-text.tsx'
 import { variableNames } from '../../../run/templates/template-variables.ts'
 import styles from './artifact.module.css'
 import type { Shown } from './use-artifact.ts'
@@ -205,7 +206,9 @@ const MOST_INPUTS = 20
 function inputsOf({ data }: Revision): Readonly<Record<string, string>> {
   const names = promptsOf(membersOf(data)).flatMap(({ messages, format }) =>
     variableNames(
-      messages.flatMap(({ content }) => (typeof content === 'string' ? content.slice(0, 100_000) : [])),
+      messages.flatMap(({ content }) =>
+        typeof content === 'string' ? withoutEmbeds(content.slice(0, 100_000)) : [],
+      ),
       format,
     ),
   )

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react'
 import { type Members, membersOf, ExactNumber } from '../../api/json.ts'
 import { Conversation, type Message } from '../conversation/conversation.tsx'
 import { JsonView } from '../json/json-view.tsx'
-import { Embed, isEmbed, PromptText } from '../prompt/prompt-text.tsx'
+import { Embed, isEmbed, PromptText, withoutEmbeds } from '../prompt/prompt-text.tsx'
 import { Empty } from '../states/states.tsx'
 import { Table } from '../table/table.tsx'
 import {
@@ -143,7 +143,7 @@ function PromptView({
 }: PromptViewProps) {
   const texts = messages.flatMap(({ content }) => (typeof content === 'string' ? content : []))
   const variables = variableNames(
-    texts.map((text) => text.slice(0, 100_000)),
+    texts.map((text) => withoutEmbeds(text.slice(0, 100_000))),
     format,
   )
   const message = part === 'messages' ? Number(under) : undefined

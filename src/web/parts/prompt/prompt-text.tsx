@@ -107,6 +107,17 @@ function embedsIn(text: string): readonly TextRange[] {
   return found
 }
 
+/** The text without its embeds, whose braces are no variables. */
+export function withoutEmbeds(text: string): string {
+  let rest = ''
+  let done = 0
+  for (const { from, to } of embedsIn(text)) {
+    rest += text.slice(done, from)
+    done = to
+  }
+  return rest + text.slice(done)
+}
+
 /** The content of a short embed; other braces are text. */
 const NAMES_SOMETHING =
   /\b(?:workflow|application|evaluator|environment)(?:_artifact|_variant|_revision)?\s*\.\s*(?:id|slug|version)\s*[=:]/
