@@ -17,7 +17,7 @@ import { Button, MoreButton } from '../../parts/button/button.tsx'
 import { Modal } from '../../parts/dialog/dialog.tsx'
 import { DataDiff } from '../../parts/diff/data-diff.tsx'
 import { VersionTable } from '../../parts/versions/version-table.tsx'
-import type { JsonObject, Schemas } from '#routes'
+import type { JsonObject } from '#routes'
 import { Table } from '../../parts/table/table.tsx'
 import { Ago, duration } from '../../parts/time/time.tsx'
 import styles from './query.module.css'
@@ -217,7 +217,7 @@ interface FoundProps {
   readonly data: JsonObject | undefined
 }
 
-type Span = Schemas['Spans']
+type Span = Answer<'POST /spans/query'>['spans'][number]
 
 /** A query may have its own limit. */
 const DEFAULT_LIMIT = 25
