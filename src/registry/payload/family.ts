@@ -186,6 +186,8 @@ export interface ChangedRows {
   readonly added: number
   readonly changed: number
   readonly removed: number
+  /** Rows that only have another place. */
+  readonly moved?: number
 }
 
 /**

@@ -88,11 +88,12 @@ function asJson(header: Header): Json {
 }
 
 /** The sentence in at most `room` characters; very large counts are shown as their sum. */
-function sentenceOfRows({ added, changed, removed }: ChangedRows, room: number): string {
+function sentenceOfRows({ added, changed, removed, moved = 0 }: ChangedRows, room: number): string {
   const parts = [
     ['Add', added],
     ['Change', changed],
     ['Remove', removed],
+    ['Move', moved],
   ] as const
   const sentence = parts
     .filter(([, count]) => count > 0)
@@ -100,7 +101,7 @@ function sentenceOfRows({ added, changed, removed }: ChangedRows, room: number):
       index === 0 ? `${verb} ${rowsInWords(count)}` : `${verb.toLowerCase()} ${count}`,
     )
     .join(', ')
-  return sentence.length <= room ? sentence : `Change ${rowsInWords(added + changed + removed)}`
+  return sentence.length <= room ? sentence : `Change ${rowsInWords(added + changed + removed + moved)}`
 }
 
 /** What happened to sent rows that became no rows of the revision: ` (2 collapsed, 1 replaced)`. */

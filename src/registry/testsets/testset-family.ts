@@ -132,7 +132,7 @@ async function writeTestset(
   if (payload.kind === 'stored')
     return { entries: writeTestsetEntries(target, payload.tree, payload.columns) }
   if (payload.kind === 'edited') {
-    const { base, changes, columns, met } = payload
+    const { base, changes, columns, moved = 0, met } = payload
     const edited = await editRows(target, base.tree, changes)
     if (areColumnsCached(base)) cacheColumns({ kind: 'stored', tree: edited, columns })
     const countAll = async (): Promise<ChangedRows | undefined> => {
@@ -141,7 +141,8 @@ async function writeTestset(
         await countRows(target, base.tree, rowCounts),
         await countRows(target, edited, rowCounts),
       ]
-      return countChanges(changes, now - old)
+      const { added, changed, removed } = countChanges(changes, now - old)
+      return { added: added - moved, changed, removed: removed - moved, moved }
     }
     return { entries: writeTestsetEntries(target, edited, columns), changedRows: countAll, met }
   }

@@ -62,6 +62,8 @@ export interface EditedTestset {
   readonly base: StoredTestset
   readonly changes: ReadonlyMap<RowPosition, RowBlobs | undefined>
   readonly columns: readonly string[]
+  /** How many rows of the base are among the changes twice: removed at their old place, and set at their new one. */
+  readonly moved?: number
   /** What happened to received rows that are not in it. */
   readonly met?: MetRows
 }

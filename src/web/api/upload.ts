@@ -60,9 +60,9 @@ export function useUpload<R extends UploadRoute>(route: R) {
   }
 }
 
-/** `crypto.randomUUID` exists only over https. */
-function randomKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+/** A random text of hexadecimal digits, for an `Idempotency-Key`. `crypto.randomUUID` exists only over https. */
+export function randomKey(digits = 32): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(digits / 2)), (byte) =>
     byte.toString(16).padStart(2, '0'),
   ).join('')
 }

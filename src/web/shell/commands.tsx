@@ -6,6 +6,8 @@ export interface Command {
   readonly title: string
   /** As pressed: `c`, `g h`, `mod+k`. */
   readonly keys?: string
+  /** Whether its key works only where the focus is: a part of the page handles it. */
+  readonly isLocal?: boolean
   /** The heading in the list of keys. */
   readonly group?: string
   /** Why it is disabled. */
@@ -63,7 +65,7 @@ export function Commands({ children }: { readonly children: ReactNode }) {
       const isBehind = document.querySelector('[role=dialog]') !== null && !isEverywhere
       const sequence = first !== '' && event.timeStamp < until ? `${first} ${pressed}` : pressed
       const given = isBehind ? registry.inDialogs() : registry.all()
-      const known = given.filter(({ keys }) => keys !== undefined)
+      const known = given.filter(({ keys, isLocal }) => keys !== undefined && !isLocal)
       const command =
         known.find(({ keys }) => keys === sequence) ?? known.find(({ keys }) => keys === pressed)
       first = known.some(({ keys }) => keys?.startsWith(`${pressed} `)) ? pressed : ''

@@ -202,7 +202,7 @@ function Rows() {
   return (
     <Grid
       label="Rows"
-      keyName="dedup id"
+      keyName="Row ID"
       columns={COLUMNS}
       total={1000}
       rowAt={rowAt}
@@ -211,6 +211,7 @@ function Rows() {
       active={active}
       onActive={setActive}
       onOpen={nothing}
+      onCopy={() => ''}
       widthsKey="stories"
       marked="row-2"
     />

@@ -73,6 +73,48 @@ describe('testsets: deltas', () => {
     ])
   })
 
+  // interface 8.30
+  it('rows are moved behind others by dedup ids, also those that the same delta adds, and columns are put in order', async () => {
+    const rows = ['a', 'b', 'c', 'd'].map((word) => ({ word, n: 1, testcase_dedup_id: word }))
+    const testset = await client.make(rows)
+    const [, second] = testset.ids
+    const revision = await client.change(testset, {
+      rows: {
+        add: ['x', 'y'].map((word) => ({ data: { word, z: 2, __dedup_id__: word } })),
+        replace: [{ id: second, data: { word: 'B', n: 3 } }],
+        move: [
+          { dedup_id: 'x', after: null },
+          { dedup_id: 'd', after: 'a' },
+          { dedup_id: 'b', after: 'd' },
+          { dedup_id: 'y', after: 'x' },
+        ],
+      },
+      columns: { order: ['z', 'n'] },
+    })
+    expect(dedupIdsOf(revision)).to.deep.equal(['x', 'y', 'a', 'd', 'b', 'c'])
+    const [x, , , , b] = contentsOf(revision) as readonly object[]
+    expect(b).to.deep.equal({ word: 'B', n: 3 })
+    expect(Object.keys(x ?? {})).to.deep.equal(['z', 'word'])
+    // A row that moves is the row that it was.
+    const [moved] = testset.ids.slice(3)
+    expect(revision.data.testcase_ids[3]).to.equal(moved)
+    expect(revision.subject).to.equal('Add 2 rows, move 2')
+    // A hundred moves to one place find room.
+    let last = revision
+    for (let times = 0; times < 140; times++)
+      last = await client.change(testset, {
+        rows: { move: [{ dedup_id: times % 2 === 0 ? 'c' : 'b', after: 'x' }] },
+      })
+    expect(dedupIdsOf(last)).to.deep.equal(['x', 'b', 'c', 'y', 'a', 'd'])
+    const refused = async (move: object): Promise<string> =>
+      refusal(await deltaOf(testset, { rows: { move: [move, { dedup_id: 'c', after: 'a' }] } }))
+    expect(await refused({ dedup_id: 'nobody', after: null })).to.match(/^422 .*"nobody"/)
+    expect(await refused({ dedup_id: 'a', after: 'c' })).to.match(/^422 .*move that row first/)
+    expect(await refused({ dedup_id: 'c', after: 'a' })).to.match(/^422 .*move it once/)
+    expect(await refused({ dedup_id: 1 })).to.match(/^422 .*two dedup ids/)
+    expect(refusal(await deltaOf(testset, { columns: { order: ['nothing'] } }))).to.match(/^422 .*nothing/)
+  })
+
   // interface 8.14
   it('what would do nothing, or be dropped, is refused by place, and nothing is stored', async () => {
     const testset = await client.make([

@@ -13,7 +13,7 @@ import { limitExceeded } from '../import/row-collector.ts'
 import { inBatches } from '../present-testset.ts'
 import type { RowBlobs, RowEntry } from '../rows/row-entry.ts'
 import type { RowPosition } from '../rows/row-position.ts'
-import { positionsAfter } from '../rows/row-position.ts'
+import { isTooDeep, positionsAfter, positionsBetween } from '../rows/row-position.ts'
 import { countRows, rowCounts, rowsOfTree } from '../rows/row-tree.ts'
 import type { EncodedContent } from '../rows/stored-row.ts'
 import {
@@ -35,13 +35,13 @@ import type { RowById, RowDelta } from './row-delta.ts'
 
 /**
  * Applies a delta to `base`: first columns, on the rows of the base only, then replaced, removed and added
- * rows (interface 8.12). Adding rows costs only the rows added. Refuses unknown rows and columns unless
+ * rows (interface 8.12), and at last moves rows and orders columns (interface 8.30). Adding rows costs only the rows added. Refuses unknown rows and columns unless
  * `isExisting`, and dedup ids that another row holds.
  */
 export async function applyRowDelta(
   target: PayloadTarget,
   base: StoredTestset,
-  { columns, replace, remove, add, addLoc }: RowDelta,
+  { columns, replace, remove, add, addLoc, move }: RowDelta,
   limits: TestsetLimits,
   isExisting: boolean,
 ): Promise<EditedTestset> {
@@ -50,7 +50,10 @@ export async function applyRowDelta(
   await edit.replace(replace)
   await edit.remove(remove)
   await edit.add(add, addLoc)
-  return { kind: 'edited', base, changes: edit.changes, columns: edit.columns, met: edit.met }
+  await edit.move(move)
+  edit.orderColumns(columns)
+  const { changes, columns: names, moved, met } = edit
+  return { kind: 'edited', base, changes, columns: names, moved, met }
 }
 
 type Loc = readonly (string | number)[]
@@ -58,6 +61,8 @@ type Loc = readonly (string | number)[]
 /** Accumulates the changes of one delta. */
 class RowEdit {
   readonly changes = new Map<RowPosition, RowBlobs | undefined>()
+  /** How many rows of the base stand elsewhere. */
+  moved = 0
   readonly #slice = new TimeSlice()
   readonly #target: PayloadTarget
   readonly #base: StoredTestset
@@ -214,6 +219,82 @@ class RowEdit {
     await this.#checkCount(added)
   }
 
+  /** Places rows right after others, in the order of the list (interface 8.30). */
+  async move(moves: RowDelta['move']): Promise<void> {
+    if (moves.length === 0) return
+    await this.#index.learn(
+      [],
+      moves.flatMap(({ dedupId, after }) => (after === null ? dedupId : [dedupId, after])),
+    )
+    const rows = new Map<RowPosition, RowBlobs>()
+    const base = await allRows(this.#target, this.#base.tree, this.#slice)
+    await this.#slice.each(base, (row) => rows.set(row.position, row))
+    for (const [position, row] of this.changes) {
+      if (row) rows.set(position, row)
+      else rows.delete(position)
+    }
+    const moved = new Map(moves.map((it) => [this.#holderOf(it.dedupId, it.loc), it] as const))
+    const stays = [...rows.keys()].filter((position) => !moved.has(position)).sort()
+    const following = new Map<RowPosition | undefined, RowPosition[]>()
+    const placed = new Map<RowPosition, RowPosition[]>()
+    for (const [position, { after, loc }] of moved) {
+      const anchor = after === null ? undefined : this.#holderOf(after, [...loc, 'after'])
+      const beside = anchor === undefined ? undefined : placed.get(anchor)
+      if (anchor !== undefined && !beside && moved.has(anchor)) throw notPlaced([...loc, 'after'])
+      const list = beside ?? following.get(anchor) ?? []
+      list.splice(beside && anchor !== undefined ? list.indexOf(anchor) + 1 : 0, 0, position)
+      if (!beside) following.set(anchor, list)
+      placed.set(position, list)
+    }
+    this.#place(rows, stays, following, base.at(-1)?.position ?? '')
+  }
+
+  /** Sets the changes that put rows after those that stay; `following` has the rows to put after each, or after the beginning. */
+  #place(
+    rows: ReadonlyMap<RowPosition, RowBlobs>,
+    stays: readonly RowPosition[],
+    following: ReadonlyMap<RowPosition | undefined, readonly RowPosition[]>,
+    lastOfBase: RowPosition,
+  ): void {
+    const next = new Map<RowPosition, RowPosition>()
+    const order: RowPosition[] = []
+    for (const [at, position] of [undefined, ...stays].entries()) {
+      if (position !== undefined) order.push(position)
+      const group = following.get(position) ?? []
+      for (const [step, free] of positionsBetween(position, stays[at], group.length).entries())
+        next.set(group[step] ?? '', free)
+      for (const one of group) order.push(one)
+    }
+    // After very many moves to one place, all rows get new positions.
+    if ([...next.values()].some(isTooDeep))
+      for (const [at, position] of positionsAfter(undefined, order.length).entries())
+        next.set(order[at] ?? '', position)
+    for (const position of next.keys()) {
+      if (position > lastOfBase) this.changes.delete(position)
+      else this.changes.set(position, undefined)
+    }
+    this.moved = [...following.values()].flat().filter((position) => position <= lastOfBase).length
+    for (const [position, to] of next) {
+      const row = rows.get(position)
+      if (row) this.changes.set(to, { oid: row.oid, meta: row.meta })
+    }
+  }
+
+  #holderOf(dedupId: string, loc: Loc): RowPosition {
+    const position = this.#index.holderOf(dedupId)
+    if (position !== undefined) return position
+    throw invalid(loc, `no row has the dedup id "${dedupId}" after this delta.`, 'unknown_testcase')
+  }
+
+  /** Puts the columns of `order` first. */
+  orderColumns({ order, loc }: RowDelta['columns']): void {
+    const absent = order.flatMap((name, index) =>
+      this.#columns.has(name) ? [] : { name, loc: [...loc, 'order', index], known: this.columns },
+    )
+    if (absent.length > 0) throw noSuchKey('column of the testset', absent)
+    this.#columns = new Set([...order, ...this.#columns])
+  }
+
   #put(
     position: RowPosition,
     row: InputRow,
@@ -296,6 +377,11 @@ class RowEdit {
 const TWICE = 'names a row that stands in remove before; name it once'
 const LOST =
   'names a row that rows.replace gives new data, which would be lost; send the row in rows.remove or in rows.replace'
+
+function notPlaced(loc: Loc) {
+  const msg = 'names a row that the same list moves later: move that row first'
+  return invalid(loc, msg, 'invalid_request')
+}
 
 interface Replacement {
   readonly one: RowById

@@ -27,6 +27,8 @@ export interface RowDelta {
     readonly remove: readonly string[]
     /** New names by old names. */
     readonly rename: ReadonlyMap<string, string>
+    /** The columns that come first, in this order; the others follow as they are. */
+    readonly order: readonly string[]
     /** Their place in the request. */
     readonly loc: Loc
   }
@@ -35,6 +37,15 @@ export interface RowDelta {
   readonly add: readonly InputRow[]
   /** The place of the list of added rows in the request. */
   readonly addLoc: Loc
+  readonly move: readonly RowMove[]
+}
+
+/** A row to stand right after another one, both by their dedup ids. */
+export interface RowMove {
+  readonly dedupId: string
+  /** Null: it becomes the first row. */
+  readonly after: string | null
+  readonly loc: Loc
 }
 
 /** New content for an existing row. */
@@ -70,19 +81,25 @@ function isNothing(part: Json): boolean {
 async function readDelta(delta: Json, loc: Loc, reading: RecordReading): Promise<RowDelta> {
   const { problems, isExisting } = reading
   const whole = membersOf(delta, ['rows', 'columns'], loc, problems)
-  const rows = membersOf(whole('rows'), ['add', 'remove', 'replace'], [...loc, 'rows'], problems)
-  const columns = membersOf(whole('columns'), ['add', 'remove', 'replace'], [...loc, 'columns'], problems)
+  const rows = membersOf(whole('rows'), ['add', 'remove', 'replace', 'move'], [...loc, 'rows'], problems)
+  const columns = membersOf(
+    whole('columns'),
+    ['add', 'remove', 'replace', 'order'],
+    [...loc, 'columns'],
+    problems,
+  )
   const at = (...path: string[]): Loc => [...loc, ...path]
   // Refuses parts that do nothing, as far as this can be checked without the testset.
   const idle = isExisting ? [] : problems
   const removed = names(columns('remove'), at('columns', 'remove'), problems, idle)
   const rename = renames(columns('replace'), at('columns', 'replace'), problems, { idle, removed })
   const added = names(columns('add'), at('columns', 'add'), problems, idle)
+  const order = names(columns('order'), at('columns', 'order'), problems, idle)
   refuseMetadataColumns(added, at('columns', 'add'), problems)
   refuseMetadataColumns(removed, at('columns', 'remove'), problems)
   refuseMetadataColumns([...rename].flat(), at('columns', 'replace'), problems)
   return {
-    columns: { add: added, remove: removed, rename, loc: at('columns') },
+    columns: { add: added, remove: removed, rename, order, loc: at('columns') },
     replace: await namedRows(rows('replace'), at('rows', 'replace'), reading),
     remove: testcaseIds(rows('remove') ?? [], at('rows', 'remove'), problems).map((id, index) => ({
       id,
@@ -90,6 +107,7 @@ async function readDelta(delta: Json, loc: Loc, reading: RecordReading): Promise
     })),
     add: await inputRows(rows('add') ?? [], at('rows', 'add'), reading),
     addLoc: at('rows', 'add'),
+    move: rowMoves(rows('move'), at('rows', 'move'), problems),
   }
 }
 
@@ -208,4 +226,27 @@ async function namedRows(value: Json | undefined, loc: Loc, reading: RecordReadi
     if (row) rows.push({ id, row, loc: where })
   })
   return rows
+}
+
+function rowMoves(value: Json | undefined, loc: Loc, problems: FieldProblem[]): RowMove[] {
+  if (value === undefined) return []
+  if (!isJsonArray(value)) {
+    problems.push({ loc, msg: 'must be an array of {dedup_id, after}', type: 'list_type' })
+    return []
+  }
+  const seen = new Set<string>()
+  return value.flatMap((item, index): RowMove | [] => {
+    const where = [...loc, index]
+    const member = membersOf(item, ['dedup_id', 'after'], where, problems)
+    const [dedupId, after] = [member('dedup_id'), member('after') ?? null]
+    if (typeof dedupId !== 'string' || (after !== null && typeof after !== 'string')) {
+      const msg = 'must be {dedup_id, after}: two dedup ids, or null after which the row is the first'
+      problems.push({ loc: where, msg, type: 'value_error' })
+      return []
+    }
+    if (seen.has(dedupId))
+      problems.push({ loc: where, msg: 'moves a row a second time; move it once', type: 'value_error' })
+    seen.add(dedupId)
+    return { dedupId, after, loc: where }
+  })
 }

@@ -1,4 +1,5 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import type { DraftLock } from '../../parts/drafts/draft-lock.ts'
 import { useState } from 'react'
 import { Button } from '../../parts/button/button.tsx'
 import { Page } from '../../parts/page/page.tsx'
@@ -12,7 +13,6 @@ import { Changes } from '../../parts/draft/changes.tsx'
 import { type DraftDialog, DraftDialogs } from '../../parts/draft/draft-dialogs.tsx'
 import type { Committed } from '../../parts/draft/commit-draft.ts'
 import {
-  type DraftLock,
   type DraftStart,
   useDraftStart,
   useEditing,

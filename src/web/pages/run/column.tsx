@@ -1,17 +1,12 @@
 import { type ReactNode, useEffect, useState } from 'react'
+import type { DraftLock } from '../../parts/drafts/draft-lock.ts'
 import { useRoute, useRouteText, useWrite } from '../../api/use-route.ts'
 import { FormDialog } from '../../parts/dialog/dialog.tsx'
 import { type DraftDialog, DraftDialogs } from '../../parts/draft/draft-dialogs.tsx'
 import { type Base, beginAt, problemOfParameters, promptPlaces } from '../../parts/draft/editing.ts'
 import { PromptForm } from '../../parts/draft/prompt-form.tsx'
 import { RawForm } from '../../parts/draft/raw-form.tsx'
-import {
-  type DraftLock,
-  type DraftStart,
-  keepDraft,
-  useDraftStart,
-  useEditing,
-} from '../../parts/draft/use-editing.ts'
+import { type DraftStart, keepDraft, useDraftStart, useEditing } from '../../parts/draft/use-editing.ts'
 import { useInspection } from '../../parts/draft/use-inspection.ts'
 import { Button } from '../../parts/button/button.tsx'
 import { ChoiceField, TextField, useProblems } from '../../parts/fields/fields.tsx'

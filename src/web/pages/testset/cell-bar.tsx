@@ -1,6 +1,6 @@
 import { type FormEvent, useRef, useState } from 'react'
 import { Button } from '../../parts/button/button.tsx'
-import { cellText } from '../../parts/grid/grid.tsx'
+import { cellText } from '../../parts/grid/cells.tsx'
 import type { GridPlace } from '../../parts/grid/geometry.ts'
 import { useCommands } from '../../shell/commands.tsx'
 import { KEY_COLUMN, type Row } from './rows.ts'
@@ -16,11 +16,10 @@ interface CellBarProps {
   readonly go: (number: number) => void
   readonly open: () => void
   readonly history: () => void
-  readonly edit: () => void
 }
 
 /** The bar above the grid: a field to go to a row, and the value of the focused cell. */
-export function CellBar({ total, active, column, row, go, open, history, edit }: CellBarProps) {
+export function CellBar({ total, active, column, row, go, open, history }: CellBarProps) {
   const [typed, setTyped] = useState<string>()
   const input = useRef<HTMLInputElement>(null)
   const here = String(active.row + 1)
@@ -30,7 +29,7 @@ export function CellBar({ total, active, column, row, go, open, history, edit }:
     {
       id: 'go to row',
       title: 'Go to a row by its number',
-      keys: 'r',
+      keys: 'mod+g',
       group: 'Grid',
       run: () => input.current?.select(),
     },
@@ -57,7 +56,7 @@ export function CellBar({ total, active, column, row, go, open, history, edit }:
             onBlur={() => setTyped(undefined)}
             aria-invalid={problem || undefined}
             aria-describedby="rows-in-all"
-            title="Go to a row by its number (r)"
+            title="Go to a row by its number (Ctrl+G)"
           />
         </label>
         <span id="rows-in-all" className={problem ? styles.problem : 'muted'}>
@@ -66,7 +65,7 @@ export function CellBar({ total, active, column, row, go, open, history, edit }:
       </form>
       <output className={styles.value} aria-label="The cell that has the focus">
         <bdi>
-          <b>{isKey ? 'dedup id' : column === '' ? 'no name' : column.slice(0, 60)}</b>
+          <b>{isKey ? 'Row ID' : column === '' ? 'no name' : column.slice(0, 60)}</b>
         </bdi>
         <code dir="auto">{row ? (isKey ? row.key : cellText(row.values[column])) : '…'}</code>
       </output>
@@ -75,15 +74,12 @@ export function CellBar({ total, active, column, row, go, open, history, edit }:
           kind="quiet"
 
           onClick={isKey ? history : open}
-          title="Open the whole value (Enter)"
+          title="Open the whole value (Shift+Enter)"
         >
           Open
         </Button>
-        <Button kind="quiet" onClick={history} title="How the row came to be what it is (i)">
+        <Button kind="quiet" onClick={history} title="How the row came to be what it is (Ctrl+I)">
           History
-        </Button>
-        <Button kind="quiet" onClick={edit} title="Change the cell (e)">
-          Edit
         </Button>
       </div>
     </div>

@@ -15,7 +15,6 @@ import type { Testset, TestsetRevision } from './rows.ts'
 import { RowsView } from './rows-view.tsx'
 import { UploadDialog } from './upload-dialog.tsx'
 import { TestsetArchived, TestsetMenu, TestsetVariants } from './testset-archive.tsx'
-import { FileDrop, chooseFile } from '../../parts/upload/upload.tsx'
 import styles from './testset.module.css'
 import { VersionTable } from '../../parts/versions/version-table.tsx'
 import { COMMAND } from '../../shell/document.ts'
@@ -142,7 +141,7 @@ function TestsetView({ testset, revision, total, isPinned, isEmpty, failure }: T
   return (
     <Page
       wide
-      fills={view === 'rows' && revision !== undefined}
+      fills={view === 'rows' && (revision !== undefined || isEmpty)}
       crumbs={[
         { label: 'Testsets', to: places.home('testsets'), siblings: { of: 'families' } },
         {
@@ -226,10 +225,8 @@ function TestsetView({ testset, revision, total, isPinned, isEmpty, failure }: T
         <TestsetVersions testset={testset} revision={revision} />
       ) : view === 'about' ? (
         <AboutTestset testset={testset} revision={revision} />
-      ) : revision ? (
-        <RowsView testset={testset} revision={revision} total={total} drop={setFile} />
-      ) : isEmpty ? (
-        <NoRows testset={testset} drop={setFile} />
+      ) : revision || isEmpty ? (
+        <RowsView testset={testset} revision={revision} total={total} isPinned={isPinned} drop={setFile} />
       ) : (
         !failure && <Skeleton label={`Loading the rows of ${slug}`} lines={16} />
       )}
@@ -242,24 +239,6 @@ function TestsetView({ testset, revision, total, isPinned, isEmpty, failure }: T
         />
       )}
     </Page>
-  )
-}
-
-/** A testset without a version. */
-function NoRows({ testset, drop }: { readonly testset: Testset; readonly drop: (file: File) => void }) {
-  return (
-    <FileDrop className={styles.rows} label="Drop a file to make the first version" drop={drop}>
-      <Empty
-        action={
-          <Button needs="write" onClick={() => void chooseFile().then((file) => file && drop(file))}>
-            Choose a file
-          </Button>
-        }
-        command={`curl -F file=@rows.csv -H "Authorization: ApiKey $BRANCHPOINT_KEY" ${location.origin}/simple/testsets/${testset.slug}/upload`}
-      >
-        <b>{testset.slug}</b> has no rows yet. Drop a CSV, JSON or JSONL file here: its rows become version 1.
-      </Empty>
-    </FileDrop>
   )
 }
 

@@ -1,11 +1,25 @@
-import { useAddress } from '../../shell/places.ts'
-import { useState, useEffect, useRef } from 'react'
-import { Grid } from '../../parts/grid/grid.tsx'
+import { useNavigate } from '@tanstack/react-router'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { useRoute } from '../../api/use-route.ts'
+import { Button } from '../../parts/button/button.tsx'
+import { Copyable } from '../../parts/copy/copyable.tsx'
+import { Modal } from '../../parts/dialog/dialog.tsx'
+import { type DraftLock, useDraftLock } from '../../parts/drafts/draft-lock.ts'
 import type { GridPlace } from '../../parts/grid/geometry.ts'
-import { Failure, Skeleton } from '../../parts/states/states.tsx'
-import { FileDrop } from '../../parts/upload/upload.tsx'
+import { Grid } from '../../parts/grid/grid.tsx'
+import { JsonView } from '../../parts/json/json-view.tsx'
+import { Empty, Failure, Skeleton } from '../../parts/states/states.tsx'
+import { Fold } from '../../parts/text/text.tsx'
+import { chooseFile, FileDrop } from '../../parts/upload/upload.tsx'
 import { useCommands } from '../../shell/commands.tsx'
+import { useAddress } from '../../shell/places.ts'
+import { useRefusal, useSession } from '../../shell/session.tsx'
 import { CellBar } from './cell-bar.tsx'
+import { CellEditor, counted } from './draft/cell-editor.tsx'
+import { SheetBar } from './draft/sheet-bar.tsx'
+import { rowCount } from './draft/rows-draft.ts'
+import { type KeptRows, readRows, type RowsBase, useRowsDraft } from './draft/use-rows-draft.ts'
+import { useSheet } from './draft/use-sheet.ts'
 import { TestsetRow } from './row-panel.tsx'
 import {
   KEY_COLUMN,
@@ -14,66 +28,175 @@ import {
   type TestsetRevision,
   type Shape,
   useGridRows,
+  useReadRows,
   useShape,
 } from './rows.ts'
 import styles from './testset.module.css'
-import { Copyable } from '../../parts/copy/copyable.tsx'
-import { Modal } from '../../parts/dialog/dialog.tsx'
-import { Fold } from '../../parts/text/text.tsx'
-import { JsonView } from '../../parts/json/json-view.tsx'
-import { useNavigate } from '@tanstack/react-router'
-import { useRoute } from '../../api/use-route.ts'
 
 export interface RowsViewProps {
   readonly testset: Testset
-  readonly revision: TestsetRevision
+  /** The shown revision; undefined for a testset without a version. */
+  readonly revision: TestsetRevision | undefined
   readonly total: number
+  /** Whether the address names the version: then rows are only shown. */
+  readonly isPinned: boolean
   /** Called with a dropped file. */
   readonly drop: (file: File) => void
 }
 
-/** The rows of a revision. */
+/** The rows of a revision; those of a variant's newest one can be edited. The edits are a draft in the browser. */
 export function RowsView(props: RowsViewProps) {
-  const { shape, error, refetch } = useShape(props.revision.id)
+  const { testset, revision, total, isPinned } = props
+  const { project } = useSession()
+  const variantSlug = revision?.testset_variant_slug ?? testset.slug
+  const name = `${project}/${testset.slug}/${variantSlug}/rows`
+  // A tab that only shows a version must not keep others from editing.
+  const lock = useDraftLock(isPinned ? `${name} ${revision?.version}` : name)
+  // A draft that was read before another tab held the lock is not shown after it.
+  const [read, setRead] = useState<{ readonly of: string; readonly kept: KeptRows | undefined }>()
+  const wanted = `${name} ${String(lock.isHeld)}`
+  useEffect(() => {
+    if (lock.isHeld === undefined) return
+    readRows(name)
+      // The bar says it when the browser cannot keep drafts.
+      .catch(() => undefined)
+      .then((kept) => setRead({ of: wanted, kept }))
+  }, [wanted])
+  const isRead = read?.of === wanted
+  const kept = isPinned || !isRead ? undefined : read.kept
+  const [edited, setEdited] = useState<RowsBase>()
+  useEffect(() => setEdited(kept?.base), [kept])
+  const from = edited ?? kept?.base
+  const { shape, error, refetch } = useShape(from ? from.id : revision?.id)
+  const ready = useRef<{ readonly base: RowsBase; readonly shape: Shape }>(undefined)
+  if (shape) {
+    const { current } = ready
+    const id = from ? from.id : revision?.id
+    if (
+      current?.base.id !== id ||
+      current?.shape !== shape ||
+      current.base.total !== (from?.total ?? total)
+    ) {
+      const head = {
+        ...{
+          id: revision?.id,
+          version: Number(revision?.version ?? 0),
+          variantSlug,
+          total,
+          columns: shape.columns,
+        },
+        variantId: revision?.testset_variant_id ?? testset.variant_id ?? '',
+      }
+      ready.current = { shape, base: from ?? head }
+    }
+  }
   if (error) return <Failure error={error} retry={refetch} />
-  if (!shape) return <Skeleton label="Loading the rows" lines={16} />
-  return <ShapedRows {...props} shape={shape} />
+  if (!ready.current || !(isRead || isPinned)) return <Skeleton label="Loading the rows" lines={16} />
+  return (
+    <SheetView
+      key={`${wanted} ${String(isPinned)}`}
+      {...props}
+      {...ready.current}
+      name={name}
+      begun={kept}
+      lock={lock}
+      onEdited={setEdited}
+    />
+  )
 }
 
-function ShapedRows({ testset, revision, total, drop, shape }: RowsViewProps & { readonly shape: Shape }) {
-  const { columns, sample, pageSize } = shape
-  const { rowAt, onSeen, error, refetch } = useGridRows(revision.id, total, pageSize)
-  const { active, move, show, search, isLooking, missing } = useActive(revision.id, columns, total)
-  const [isEditing, setEditing] = useState(false)
-  const row = rowAt(active.row)
+interface SheetViewProps extends RowsViewProps {
+  readonly base: RowsBase
+  readonly shape: Shape
+  /** The name of the draft. */
+  readonly name: string
+  readonly begun: KeptRows | undefined
+  readonly lock: DraftLock
+  /** Called with the base once there are changes, and without one once there are none. */
+  readonly onEdited: (base: RowsBase | undefined) => void
+}
+
+function SheetView({
+  testset,
+  revision,
+  isPinned,
+  drop,
+  base,
+  shape,
+  name,
+  begun,
+  lock,
+  onEdited,
+}: SheetViewProps) {
+  const { sample, pageSize } = shape
+  const refusal = useRefusal('write')
+  const isArchived = testset.deleted_at !== undefined
+  const mayEdit = !isPinned && !isArchived && refusal === undefined && lock.isHeld === true
+  const state = useRowsDraft(name, base, begun, mayEdit)
+  const { draft, isDirty } = state
+  useEffect(() => onEdited(isDirty ? base : undefined), [isDirty])
+  const columns = useMemo(() => draft.columns.map((it) => it.name), [draft.columns])
+  const known = useMemo(() => new Set(base.columns), [base])
+  const { rowAt, baseAt, onSeen, error, refetch } = useGridRows(base.id, known, pageSize, draft)
+  const readRowsAt = useReadRows(base.id, pageSize)
+  const total = rowCount(draft)
+  const { active, move, show, search, isLooking, missing } = useActive(
+    base.id,
+    columns,
+    mayEdit ? total + 1 : total,
+  )
+  const [anchor, setAnchor] = useState<GridPlace>()
+  const goTo = (place: GridPlace, other?: GridPlace): void => {
+    setAnchor(other)
+    move(place)
+  }
+  const sheet = useSheet({
+    ...{ base, state, rowAt, baseAt, sample, active, anchor, move: goTo },
+    read: readRowsAt,
+    typesKey: `branchpoint-types-${testset.id}`,
+  })
+  const row = active.row < total ? rowAt(active.row) : undefined
   const column = columns[active.column - 1]
-  const { row: historyOf, open } = search
+  const { row: historyOf, open, type } = search
   const history = (place: GridPlace): void => {
-    const key = rowAt(place.row)?.key
-    if (key !== undefined) show({ row: key }, place)
+    const there = place.row < total ? rowAt(place.row) : undefined
+    if (there && !there.isNew) show({ row: there.key }, place)
+  }
+  const openAt = (place: GridPlace): void => {
+    setAnchor(undefined)
+    if (place.column === 0) history(place)
+    else show({ open: '1' }, place)
   }
   useCommands([
     {
       id: 'row history',
       title: 'History of the row',
-      keys: 'i',
+      keys: 'mod+i',
       group: 'Grid',
       run: () => history(active),
     },
-    { id: 'edit', title: 'Edit the cell', keys: 'e', group: 'Grid', run: () => setEditing(true) },
   ])
+  if (base.id === undefined && !isDirty && type === undefined)
+    return <NoRows testset={testset} drop={drop} begin={() => show({ type: '1' })} />
   return (
     <FileDrop className={styles.rows} label="Drop a file to upload it as the next version" drop={drop}>
       <CellBar
         total={total}
         active={active}
         column={column ?? KEY_COLUMN}
-        row={row}
-        go={(number) => move({ row: number - 1, column: active.column })}
-        open={() => show({ open: '1' })}
+        row={active.row < total ? row : BLANK_ROW}
+        go={(number) => goTo({ row: number - 1, column: active.column })}
+        open={() => openAt(active)}
         history={() => history(active)}
-        edit={() => setEditing(true)}
       />
+      {!isPinned && (
+        <SheetBar
+          {...{ testset, base, state, sheet, lock, active, columns }}
+          read={readRowsAt}
+          refusal={isArchived ? 'The testset is archived: bring it back first.' : refusal}
+          newest={revision}
+        />
+      )}
       {error && <Failure error={error} retry={refetch} />}
       {missing && <Failure error={missing} />}
       <div className={styles.side}>
@@ -82,20 +205,23 @@ function ShapedRows({ testset, revision, total, drop, shape }: RowsViewProps & {
         ) : (
           <Grid
             label={`Rows of ${testset.slug}`}
-            keyName="dedup id"
+            keyName="Row ID"
             columns={columns}
             total={total}
             rowAt={rowAt}
             sample={sample}
             onSeen={onSeen}
             active={active}
-            onActive={move}
-            onOpen={(place) => (place.column === 0 ? history(place) : show({ open: '1' }, place))}
+            anchor={anchor}
+            onActive={(place, extending = false) => goTo(place, extending ? (anchor ?? active) : undefined)}
+            onOpen={openAt}
+            onCopy={sheet.copied}
+            editing={mayEdit ? sheet.editing : undefined}
             widthsKey={`branchpoint-widths-${testset.id}`}
             marked={historyOf}
           />
         )}
-        {historyOf !== undefined && (
+        {historyOf !== undefined && revision && (
           <TestsetRow
             key={historyOf}
             slug={testset.slug}
@@ -106,22 +232,59 @@ function ShapedRows({ testset, revision, total, drop, shape }: RowsViewProps & {
           />
         )}
       </div>
-      {open !== undefined && column !== undefined && (
-        <CellDialog
-          number={active.row + 1}
-          column={column}
-          row={row}
-          close={() => show({ open: undefined })}
-        />
-      )}
-      <EditHelp
-        open={isEditing}
-        close={() => setEditing(false)}
-        testset={testset}
-        revision={revision}
-        row={row}
-        column={column}
-      />
+      {open !== undefined &&
+        column !== undefined &&
+        (mayEdit && (row || active.row >= total) ? (
+          <CellEditor
+            key={`${active.row} ${column}`}
+            number={active.row + 1}
+            column={column}
+            value={sheet.valueAt(active)}
+            type={sheet.typeAt(active.column - 1)}
+            apply={(value) => sheet.setValue(active, value)}
+            close={() => show({ open: undefined })}
+          />
+        ) : (
+          <CellDialog
+            number={active.row + 1}
+            column={column}
+            row={row}
+            close={() => show({ open: undefined })}
+          />
+        ))}
+    </FileDrop>
+  )
+}
+
+const BLANK_ROW: Row = { id: '', key: '', values: {} }
+
+/** A testset without a version. */
+function NoRows({
+  testset,
+  drop,
+  begin,
+}: {
+  readonly testset: Testset
+  readonly drop: (file: File) => void
+  readonly begin: () => void
+}) {
+  return (
+    <FileDrop className={styles.rows} label="Drop a file to make the first version" drop={drop}>
+      <Empty
+        action={
+          <>
+            <Button kind="primary" needs="write" onClick={begin}>
+              Type rows
+            </Button>
+            <Button needs="write" onClick={() => void chooseFile().then((file) => file && drop(file))}>
+              Choose a file
+            </Button>
+          </>
+        }
+      >
+        <b>{testset.slug}</b> has no rows yet. Type or paste them, or drop a CSV, JSON, JSONL or Excel file
+        here.
+      </Empty>
     </FileDrop>
   )
 }
@@ -164,80 +327,13 @@ function CellDialog({ number, column, row, close }: CellDialogProps) {
       )}
       {row && (
         <div className={styles.key}>
-          <span className="muted">Dedup id of the row</span>
-          <Copyable text={row.key} label="Dedup id of the row" />
+          <span className="muted">Row ID</span>
+          <Copyable text={row.key} label="Row ID" />
         </div>
       )}
     </Modal>
   )
 }
-
-function counted(count: number, one: string): string {
-  return `${count.toLocaleString()} ${one}${count === 1 ? '' : 's'}`
-}
-
-interface EditHelpProps {
-  readonly open: boolean
-  readonly close: () => void
-  readonly testset: Testset
-  readonly revision: TestsetRevision
-  readonly row: Row | undefined
-  readonly column: string | undefined
-}
-
-/** The command that changes the focused cell. */
-function EditHelp({ open, close, testset, revision, row, column }: EditHelpProps) {
-  return (
-    <Modal open={open} close={close} title="Edit cells">
-      <p>
-        Change a cell with this command. It replaces the row and leaves all others as they are. If somebody
-        saved a newer version meanwhile, the server refuses, so nothing is overwritten.
-      </p>
-      <Copyable label="Changes this row" text={commandFor(testset, revision, row, column)} />
-      <p>Or use git: clone the testset, change the row’s file, commit and push.</p>
-      <Copyable label="Clones the testset" text={`git clone ${testset.git_url}`} />
-    </Modal>
-  )
-}
-
-function commandFor(
-  testset: Testset,
-  revision: TestsetRevision,
-  row: Row | undefined,
-  column: string | undefined,
-): string {
-  const commit = {
-    testset_revision_commit: {
-      testset_variant_id: revision.testset_variant_id,
-      testset_revision_id: revision.id,
-      message: 'Change a cell',
-      delta: {
-        rows: {
-          replace: [
-            {
-              id: row?.id ?? '<id of the testcase>',
-              data: changed(row, column),
-            },
-          ],
-        },
-      },
-    },
-  }
-  const body = JSON.stringify(commit, null, 2).replaceAll("'", "'\\''")
-  return `# ${testset.slug}
-curl -X POST ${location.origin}/testsets/revisions/commit \\
-  -H "Authorization: ApiKey $BRANCHPOINT_KEY" -H 'Content-Type: application/json' \\
-  -d '${body}'`
-}
-
-/** The row with its cell changed. A long row is replaced by a placeholder, which the server refuses. */
-function changed(row: Row | undefined, column: string | undefined): unknown {
-  const data = { ...row?.values, [column ?? 'column']: 'new value' }
-  const { length } = JSON.stringify(data)
-  return row && length <= LONGEST_SHOWN ? data : '<all cells of the row, one of them changed>'
-}
-
-const LONGEST_SHOWN = 4000
 
 type Search = Readonly<Record<string, string | undefined>>
 
@@ -248,7 +344,7 @@ const REST = 400
  * The focused cell, which is in the address (`?at=<row from 1>&column=`). A link with a dedup id alone (`?row=`) leads to the row's place in the
  * revision.
  */
-function useActive(revisionId: string, columns: readonly string[], total: number) {
+function useActive(revisionId: string | undefined, columns: readonly string[], total: number) {
   const search = useAddress()
   const navigate = useNavigate()
   const here = placeIn(search, columns, total)
@@ -258,10 +354,11 @@ function useActive(revisionId: string, columns: readonly string[], total: number
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
 
-  const isNamed = search['row'] !== undefined && search['at'] === undefined && total > 0
+  const isNamed =
+    search['row'] !== undefined && search['at'] === undefined && total > 0 && revisionId !== undefined
   const found = useRoute(
     'POST /testsets/rows/find',
-    { body: { testset_revision_ref: { id: revisionId }, dedup_id: search['row'] ?? '' } },
+    { body: { testset_revision_ref: { id: revisionId ?? '' }, dedup_id: search['row'] ?? '' } },
     { enabled: isNamed, immutable: true },
   )
   const offset = isNamed ? found.data?.row.offset : undefined

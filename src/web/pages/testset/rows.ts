@@ -1,28 +1,36 @@
 import type { JsonObject } from '#routes'
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { type Ask, Problem, type Answer } from '../../api/call.ts'
+import { useQueryClient } from '@tanstack/react-query'
+import { type Ask, call, Problem, type Answer } from '../../api/call.ts'
 import { useParts, useRoute } from '../../api/use-route.ts'
-import type { GridRow } from '../../parts/grid/grid.tsx'
+import type { GridRow } from '../../parts/grid/cells.tsx'
+import {
+  addedKey,
+  type Cells,
+  type Piece,
+  piecesBetween,
+  type RowId,
+  rowIdAt,
+  type RowsDraft,
+  valuesOf,
+} from './draft/rows-draft.ts'
 
 const ROWS_READ_FIRST = 8
 const MOST_ROWS = 128
 /** The approximate number of characters per request. */
 const PAGE_LENGTH = 600_000
 
-/** The columns of a revision, its first rows, and the size of a page: smaller for long rows. */
-export function useShape(revisionId: string) {
-  // The grid stays while another revision loads.
-  const options = { immutable: true, keepPrevious: true }
-  const first = useRoute(
-    'POST /testsets/revisions/retrieve',
-    askRows(revisionId, 0, ROWS_READ_FIRST),
-    options,
-  )
+/** The columns of a revision, its first rows, and the size of a page: smaller for long rows. Undefined: a testset without a version. */
+export function useShape(revisionId: string | undefined) {
+  const options = { immutable: true, enabled: revisionId !== undefined }
+  const id = revisionId ?? ''
+  const first = useRoute('POST /testsets/revisions/retrieve', askRows(id, 0, ROWS_READ_FIRST), options)
   const list = useRoute(
     'GET /testsets/revisions/{id}/files/{path}',
-    { path: { id: revisionId, path: 'columns.json' } },
+    { path: { id, path: 'columns.json' } },
     options,
   )
+  if (revisionId === undefined) return { shape: NO_SHAPE, error: null, refetch: () => undefined }
   const hasNoList = list.error instanceof Problem && list.error.status === 404
   const error = first.error ?? (hasNoList ? null : list.error)
   const refetch = first.error ? first.refetch : list.refetch
@@ -30,6 +38,8 @@ export function useShape(revisionId: string) {
   const sample = rowsIn(first.data)
   return { shape: shapeOf(list.data, sample), error: null, refetch }
 }
+
+const NO_SHAPE: Shape = { columns: [], sample: [], pageSize: MOST_ROWS }
 
 export interface Shape {
   readonly columns: readonly string[]
@@ -51,23 +61,118 @@ function shapeOf(list: string | undefined, sample: readonly Row[]): Shape {
   return shape
 }
 
-/** Rows by their index, loaded page by page around the visible ones. */
-export function useGridRows(revisionId: string, total: number, pageSize: number) {
+/**
+ * Rows by their index, loaded page by page around the visible ones; those of a draft as it has them. `base` is undefined for a draft of a testset
+ * without a version.
+ */
+export function useGridRows(
+  base: string | undefined,
+  known: ReadonlySet<string>,
+  pageSize: number,
+  draft: RowsDraft,
+) {
   const [{ first, end }, setSeen] = useState({ first: 0, end: 0 })
   const onSeen = useSeldom(useCallback((from: number, to: number) => setSeen({ first: from, end: to }), []))
   const ahead = Math.floor(pageSize / 2)
-  const from = Math.floor(Math.max(0, first - ahead) / pageSize)
-  const to = Math.ceil(Math.min(total, end + ahead) / pageSize)
-  const pages = Array.from({ length: Math.max(0, to - from) }, (_, step) => from + step)
+  const pages = pagesOf(piecesBetween(draft, Math.max(0, first - ahead), end + ahead), pageSize)
   const { answers, error, refetch } = useParts(
     'POST /testsets/revisions/retrieve',
-    pages.map((page) => askRows(revisionId, page * pageSize, pageSize)),
+    base === undefined ? [] : pages.map((page) => askRows(base, page * pageSize, pageSize)),
   )
-  const rowAt = (index: number): Row | undefined => {
-    const answer = answers[Math.floor(index / pageSize) - from]
-    return answer && rowsIn(answer)[index % pageSize]
+  const merged = useRef(new Map<RowId, MergedRow>())
+  const baseAt = (id: RowId): Row | undefined => {
+    const answer = answers[pages.indexOf(Math.floor(id / pageSize))]
+    return answer && rowsIn(answer)[id % pageSize]
   }
-  return { rowAt, onSeen, error, refetch }
+  const rowAt = (index: number): Row | undefined => {
+    const id = rowIdAt(draft, index)
+    if (id === undefined) return undefined
+    const row = id < 0 ? NO_ROW : baseAt(id)
+    const cells = draft.cells.get(id)
+    if (!row || (id >= 0 && !cells && !isAnyRenamed(draft.columns))) return row
+    // The same object while nothing changes, so that only edited rows are drawn again.
+    const before = merged.current.get(id)
+    if (before && before.of === row && before.cells === cells && before.columns === draft.columns)
+      return before.row
+    const made = rowWith(draft, id, row, known)
+    if (merged.current.size > MOST_MERGED) merged.current.clear()
+    merged.current.set(id, { of: row, cells, columns: draft.columns, row: made })
+    return made
+  }
+  return { rowAt, baseAt, onSeen, error, refetch }
+}
+
+interface MergedRow {
+  readonly of: Row
+  readonly cells: Cells | undefined
+  readonly columns: RowsDraft['columns']
+  readonly row: Row
+}
+
+const MOST_MERGED = 5000
+
+const renamed = new WeakMap<RowsDraft['columns'], boolean>()
+
+/** Whether a column has another name than in the base. */
+function isAnyRenamed(columns: RowsDraft['columns']): boolean {
+  const known = renamed.get(columns) ?? columns.some(({ key, name }) => key !== name)
+  renamed.set(columns, known)
+  return known
+}
+
+const NO_ROW: Row = { id: '', key: '', values: {} }
+
+/** A row of the base with what a draft changes in it, or a row that the draft adds. */
+function rowWith(draft: RowsDraft, id: RowId, row: Row, known: ReadonlySet<string>): Row {
+  const cells = draft.cells.get(id)
+  const values = valuesOf(draft, id, row.values, known)
+  if (id < 0) return { ...row, key: addedKey(draft, id), values, isNew: true }
+  const edited = draft.columns.flatMap(({ key, name }) => (cells?.has(key) ? [name] : []))
+  return { ...row, values, edited: new Set(edited) }
+}
+
+/** The pages of a revision that have these rows, ascending. */
+function pagesOf(pieces: readonly Piece[], pageSize: number): readonly number[] {
+  const pages = new Set<number>()
+  for (const { start, count } of pieces) {
+    if (start < 0) continue
+    for (let page = Math.floor(start / pageSize); page * pageSize < start + count; page++) pages.add(page)
+  }
+  return [...pages].sort((one, other) => one - other)
+}
+
+/** How many pages are asked for at once. */
+const PAGES_AT_ONCE = 4
+
+/** Reads rows of a revision by their offsets, page by page; those that the grid has loaded are not read again. */
+export function useReadRows(base: string | undefined, pageSize: number) {
+  const cache = useQueryClient()
+  return async (offsets: readonly RowId[]): Promise<ReadonlyMap<RowId, Row>> => {
+    const rows = new Map<RowId, Row>()
+    if (base === undefined || offsets.length === 0) return rows
+    const pages = pagesOf(
+      offsets.map((start) => ({ start, count: 1 })),
+      pageSize,
+    )
+    const wanted = new Set(offsets)
+    for (let at = 0; at < pages.length; at += PAGES_AT_ONCE)
+      await Promise.all(
+        pages.slice(at, at + PAGES_AT_ONCE).map(async (page) => {
+          const ask = askRows(base, page * pageSize, pageSize)
+          const answer = await cache.fetchQuery({
+            queryKey: ['POST /testsets/revisions/retrieve', ask],
+            queryFn: () => call('POST /testsets/revisions/retrieve', ask),
+            staleTime: Infinity,
+            gcTime: 20_000,
+          })
+          for (const [step, row] of rowsIn(answer).entries()) {
+            const offset = page * pageSize + step
+            if (wanted.has(offset)) rows.set(offset, row)
+          }
+        }),
+      )
+    return rows
+  }
 }
 
 function askRows(

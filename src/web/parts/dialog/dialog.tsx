@@ -25,6 +25,7 @@ interface ModalProps {
 export function Modal(props: ModalProps) {
   const { open, close, title, sheet = false, wide = false, actions, children } = props
   const content = useRef<HTMLDivElement>(null)
+  const opener = useRef<Element>(null)
   return (
     <Dialog.Root open={open} onOpenChange={(isOpen) => !isOpen && close()}>
       <Dialog.Portal>
@@ -34,9 +35,14 @@ export function Modal(props: ModalProps) {
           className={`${sheet ? styles.sheet : styles.dialog} ${wide ? styles.wide : ''}`}
           aria-describedby={undefined}
           onOpenAutoFocus={(event) => {
+            opener.current = document.activeElement
             if (!sheet) return
             event.preventDefault()
             content.current?.focus()
+          }}
+          onCloseAutoFocus={(event) => {
+            event.preventDefault()
+            if (opener.current instanceof HTMLElement) opener.current.focus()
           }}
         >
           <header className={styles.head}>

@@ -1,6 +1,7 @@
 import { del, get, set } from 'idb-keyval'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { useRouteText } from '../../api/use-route.ts'
+import { useDraftLock } from '../drafts/draft-lock.ts'
 import { onEmptied, draftsKept as store } from '../drafts/drafts-kept.ts'
 import { useLive } from '../../shell/live.tsx'
 import { type JsonChange, textAt } from '../json-text/json-text.ts'
@@ -117,55 +118,6 @@ export function keepDraft(name: string, draft: Draft): Promise<void> {
 
 function dropDraft(name: string): Promise<void> {
   return del(name, store)
-}
-
-/** Whether this tab may edit the draft; undefined until that is known. */
-export interface DraftLock {
-  readonly isHeld: boolean | undefined
-  /** Moves the edit to this tab. */
-  readonly takeOver: () => void
-}
-
-/**
- * Only one tab may edit a draft: otherwise the last to save would silently win. When that tab is closed, another one may. A browser without locks
- * (http to another machine) is not checked.
- */
-function useDraftLock(name: string): DraftLock {
-  const [isHeld, setHeld] = useState<boolean>()
-  const [steals, setSteals] = useState(0)
-  useEffect(() => {
-    const { locks } = navigator as { readonly locks?: LockManager }
-    if (!locks) {
-      setHeld(true)
-      return undefined
-    }
-    const left = new AbortController()
-    const isOver = new Promise<void>((resolve) => left.signal.addEventListener('abort', () => resolve()))
-    const hold = async (lock: Lock | null): Promise<void> => {
-      if (left.signal.aborted) return
-      if (!lock) return
-      setHeld(true)
-      await isOver
-    }
-    async function follow(): Promise<void> {
-      await attempt(steals > 0 ? { steal: true } : { ifAvailable: true })
-      // Another tab edits the draft: wait until it is closed.
-      while (!left.signal.aborted) {
-        setHeld(false)
-        await attempt({ signal: left.signal })
-      }
-    }
-    async function attempt(options: LockOptions): Promise<void> {
-      try {
-        await locks?.request(name, options, hold)
-      } catch {
-        // Another tab took over, or this page was left.
-      }
-    }
-    void follow()
-    return () => left.abort()
-  }, [name, steals])
-  return { isHeld, takeOver: () => setSteals((times) => times + 1) }
 }
 
 /** An edit that can begin: the head of its variant, and the draft that is continued. */

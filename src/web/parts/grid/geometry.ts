@@ -210,6 +210,24 @@ export interface GridPlace {
   readonly column: number
 }
 
+/** A rectangle of cells, both ends included. */
+export interface GridRange {
+  readonly top: number
+  readonly bottom: number
+  readonly left: number
+  readonly right: number
+}
+
+/** The range between two cells. */
+export function rangeOf(active: GridPlace, anchor: GridPlace = active): GridRange {
+  return {
+    top: Math.min(active.row, anchor.row),
+    bottom: Math.max(active.row, anchor.row),
+    left: Math.min(active.column, anchor.column),
+    right: Math.max(active.column, anchor.column),
+  }
+}
+
 /** The cell that a key leads to; undefined if the key does not move. `page` is the number of visible rows. */
 export function placeAfterKey(
   { row, column }: GridPlace,

@@ -5,14 +5,23 @@ import {
   type MouseEvent,
   useEffect,
   useId,
+  useRef,
   useState,
   useCallback,
   useMemo,
   type PointerEvent,
   memo,
 } from 'react'
-import { ExactNumber } from '../../api/json.ts'
 import { useCommands } from '../../shell/commands.tsx'
+import {
+  CellInput,
+  cellText,
+  GridCells,
+  type GridRow,
+  MOVES,
+  type TypingBegun,
+  type TypingEnd,
+} from './cells.tsx'
 import {
   columnsBetween,
   edgesOf,
@@ -22,6 +31,7 @@ import {
   type GridPlace,
   placeAfterKey,
   elementLength,
+  rangeOf,
   useScroll,
 } from './geometry.ts'
 import styles from './grid.module.css'
@@ -41,13 +51,33 @@ interface GridProps {
   /** Called with the visible rows, from `first` to before `end`. */
   readonly onSeen: (first: number, end: number) => void
   readonly active: GridPlace
-  readonly onActive: (place: GridPlace) => void
-  /** Called on Enter, or a double click. */
+  /** The other corner of the selected range; undefined if only the focused cell is selected. */
+  readonly anchor?: GridPlace | undefined
+  /** Called when the focus moves; `extends`: the selection goes from where it began to here. */
+  readonly onActive: (place: GridPlace, extending?: boolean) => void
+  /** Called on Enter or a double click, and on Shift+Enter in a grid that is edited. */
   readonly onOpen: (place: GridPlace) => void
+  /** How cells are edited; undefined if they are not. */
+  readonly editing?: GridEditing | undefined
   /** The key under which widths are saved in this browser. */
   readonly widthsKey: string
+  /** The selected cells as text for the clipboard; undefined while they are not there. */
+  readonly onCopy: () => string | undefined
   /** The key of the row that is opened elsewhere on the page. */
   readonly marked?: string | undefined
+}
+
+/** Edits cells as a spreadsheet does. Below the rows there is then an empty one, which becomes a row when something is typed. */
+export interface GridEditing {
+  /** The text of a cell to edit; undefined if it is not edited in its place. */
+  readonly textOf: (place: GridPlace) => string | undefined
+  /** Takes a typed text. */
+  readonly enter: (place: GridPlace, text: string) => void
+  readonly paste: (plain: string, html: string) => void
+  /** Empties the selected cells, after they were cut. */
+  readonly clear: () => void
+  /** Other keys of a spreadsheet, such as Delete; whether it took the key. */
+  readonly onKey: (event: KeyboardEvent) => boolean
 }
 
 const ROW = 28
@@ -65,12 +95,25 @@ export function Grid({
   sample,
   onSeen,
   active,
+  anchor,
   onActive,
   onOpen,
+  onCopy,
+  editing,
   widthsKey,
   marked,
 }: GridProps) {
   const id = useId()
+  const all = editing ? total + 1 : total
+  const range = rangeOf(active, anchor)
+  const { typing, begin, finish, onTypingKey } = useTyping({
+    editing,
+    active,
+    columns: columns.length,
+    onActive,
+    onOpen,
+    focus: () => element.current?.focus(),
+  })
   const [room, setRoom] = useState(0)
   const { frozen, edges, resize } = useColumns({
     ...{ keyName, columns, total, sample, widthsKey, room },
@@ -78,17 +121,17 @@ export function Grid({
   })
   const still = frozen.number + frozen.key
   const { element, onScroll, reveal, client, x, y, top, left } = useScroll(
-    { width: edges[columns.length] ?? 0, height: total * ROW },
+    { width: edges[columns.length] ?? 0, height: all * ROW },
     { width: still, height: HEADER },
   )
   useEffect(() => setRoom(x.view), [x.view])
 
-  const first = Math.min(Math.floor(top / ROW), Math.max(0, total - 1))
-  const end = Math.min(total, Math.ceil((top + y.view) / ROW))
+  const first = Math.min(Math.floor(top / ROW), Math.max(0, all - 1))
+  const end = Math.min(all, Math.ceil((top + y.view) / ROW))
   useEffect(() => onSeen(first, end), [first, end, onSeen])
   const { from, to } = columnsBetween(edges, left, left + x.view)
   const drawn = Array.from(
-    { length: Math.max(0, Math.min(total, end + BEYOND) - Math.max(0, first - BEYOND)) },
+    { length: Math.max(0, Math.min(all, end + BEYOND) - Math.max(0, first - BEYOND)) },
     (_, step) => Math.max(0, first - BEYOND) + step,
   )
 
@@ -102,40 +145,59 @@ export function Grid({
   }, [active.row, active.column, isReady])
 
   function onKeyDown(event: KeyboardEvent): void {
-    if (event.altKey) return
-    if (event.key === 'Enter') {
+    if (event.target !== event.currentTarget || (event.altKey && !editing)) return
+    if (event.key === 'Enter' || (editing && event.key === 'F2')) {
       // Otherwise the opened dialog would get the same key press, and close.
       event.preventDefault()
-      return onOpen(active)
+      return editing && !event.shiftKey ? begin(active) : onOpen(active)
     }
+    if (editing?.onKey(event) || onTypingKey(event)) {
+      event.preventDefault()
+      // Nothing that is typed into a cell is a command of the page.
+      event.stopPropagation()
+      return
+    }
+    if (event.altKey) return
     const page = Math.max(1, Math.floor(y.view / ROW) - 1)
-    const moved = placeAfterKey(active, event.key, event.ctrlKey || event.metaKey, {
-      rows: total,
+    const isFar = event.ctrlKey || event.metaKey
+    const isOneDown = event.key === 'ArrowDown' && !isFar
+    const moved = placeAfterKey(active, event.key, isFar, {
+      rows: isOneDown || total === 0 ? all : Math.max(total, active.row + 1),
       columns: columns.length + 1,
       page,
     })
     if (!moved) return
     event.preventDefault()
-    onActive(moved)
+    onActive(moved, event.shiftKey)
   }
 
-  function onCopy(event: ClipboardEvent): void {
-    const row = rowAt(active.row)
-    if (!row || getSelection()?.isCollapsed === false) return
-    const name = columns[active.column - 1]
-    const value = name === undefined ? row.key : row.values[name]
-    event.clipboardData.setData(
-      'text/plain',
-      typeof value === 'string' ? value : (JSON.stringify(value) ?? ''),
-    )
+  function copy(event: ClipboardEvent): void {
+    if (isInField(event.target) || getSelection()?.isCollapsed === false) return
+    const text = onCopy()
+    if (text === undefined) return
+    event.clipboardData.setData('text/plain', text)
     event.preventDefault()
+  }
+
+  function paste(event: ClipboardEvent): void {
+    if (!editing || isInField(event.target)) return
+    event.preventDefault()
+    editing.paste(event.clipboardData.getData('text/plain'), event.clipboardData.getData('text/html'))
   }
 
   function onPress(event: MouseEvent): void {
     const place = placeOf(event.target)
-    if (!place) return
-    if (event.type === 'dblclick') onOpen(place)
-    else onActive(place)
+    if (!place || event.button !== 0) return
+    if (event.type === 'dblclick') return editing ? begin(place) : onOpen(place)
+    // While the mouse is pressed, the selection grows.
+    const isDrag = event.type === 'mousemove'
+    if (isDrag && (event.buttons !== 1 || (place.row === active.row && place.column === active.column)))
+      return
+    if (editing) {
+      event.preventDefault()
+      element.current?.focus()
+    }
+    onActive(place, event.shiftKey || isDrag)
   }
 
   return (
@@ -144,9 +206,10 @@ export function Grid({
       role="grid"
       tabIndex={0}
       aria-label={label}
-      aria-rowcount={total + 1}
+      aria-rowcount={all + 1}
       aria-colcount={columns.length + 2}
-      aria-readonly
+      aria-readonly={!editing}
+      aria-multiselectable={editing ? true : undefined}
       aria-activedescendant={
         active.row >= first - BEYOND && active.row < end + BEYOND
           ? `${id}-${active.row}-${active.column}`
@@ -155,9 +218,15 @@ export function Grid({
       className={styles.grid}
       onScroll={onScroll}
       onKeyDown={onKeyDown}
-      onClick={onPress}
+      onMouseDown={onPress}
+      onMouseMove={editing && onPress}
       onDoubleClick={onPress}
-      onCopy={onCopy}
+      onCopy={copy}
+      onCut={(event) => {
+        copy(event)
+        if (editing && event.isDefaultPrevented()) editing.clear()
+      }}
+      onPaste={paste}
     >
       <div style={{ width: still + elementLength(x), height: HEADER + elementLength(y) }}>
         <div
@@ -185,16 +254,97 @@ export function Grid({
               >
                 <GridCells
                   {...{ id, index, columns, from, to, edges, frozen }}
-                  row={rowAt(index)}
+                  row={index < total ? rowAt(index) : BLANK}
+                  number={index < total ? index + 1 : undefined}
                   active={active.row === index ? active.column : undefined}
+                  {...(index >= range.top && index <= range.bottom
+                    ? { selected: [range.left, range.right] as const }
+                    : {})}
                 />
               </div>
             ))}
+            {typing && (
+              <CellInput
+                label={columns[active.column - 1] ?? ''}
+                begun={typing}
+                finish={finish}
+                style={{
+                  insetInlineStart: still + (edges[active.column - 1] ?? 0) - left,
+                  top: active.row * ROW - top,
+                  minWidth: (edges[active.column] ?? 0) - (edges[active.column - 1] ?? 0),
+                }}
+              />
+            )}
           </div>
         </div>
       </div>
     </div>
   )
+}
+
+/** The row below the last one. */
+const BLANK: GridRow = { key: '', values: {} }
+
+interface TypingAsked {
+  readonly editing: GridEditing | undefined
+  readonly active: GridPlace
+  readonly columns: number
+  readonly onActive: (place: GridPlace) => void
+  readonly onOpen: (place: GridPlace) => void
+  readonly focus: () => void
+}
+
+/** The text that is typed into the focused cell. Typing replaces what the cell holds; F2, Enter and a double click change it. */
+function useTyping({ editing, active, columns, onActive, onOpen, focus }: TypingAsked) {
+  const [typing, setTyping] = useState<TypingBegun>()
+  /** Where Enter goes to after a row was typed with Tab: the column that it began in. */
+  const run = useRef<{ readonly from: number; readonly at: GridPlace }>(undefined)
+
+  function begin(place: GridPlace, typed?: string): void {
+    const text = place.column === 0 ? undefined : editing?.textOf(place)
+    if (text === undefined) return onOpen(place)
+    if (place !== active) onActive(place)
+    setTyping({ text: typed ?? text, before: text, isReplacing: typed !== undefined })
+  }
+
+  /** Ends the typing; `text` undefined: it is given up. */
+  function finish(text: string | undefined, end: TypingEnd): void {
+    setTyping(undefined)
+    if (text !== undefined && (text !== typing?.before || typing.isReplacing)) editing?.enter(active, text)
+    if (end !== 'left') focus()
+    const { at, from: begunIn } = run.current ?? {}
+    const from = at?.row === active.row && at.column === active.column ? (begunIn ?? 0) : active.column
+    const step = MOVES[end]
+    if (!step) return
+    const to = {
+      row: active.row + step.down,
+      column: end === 'Enter' ? from : Math.min(Math.max(active.column + step.right, 1), columns),
+    }
+    run.current = end === 'Tab' ? { from, at: to } : undefined
+    onActive({ row: Math.max(0, to.row), column: to.column })
+  }
+
+  /** Begins to type with a key, or goes on in a row that is typed with Tab; whether it took the key. */
+  function onTypingKey(event: KeyboardEvent): boolean {
+    if (!editing) return false
+    if (event.key === 'Tab') {
+      const { current } = run
+      if (!current || current.at.row !== active.row || current.at.column !== active.column || event.shiftKey)
+        return false
+      if (active.column >= columns) return false
+      finish(undefined, 'Tab')
+      return true
+    }
+    if (event.key.length !== 1 || event.ctrlKey || event.metaKey) return false
+    begin(active, event.key)
+    return true
+  }
+
+  return { typing, begin, finish, onTypingKey }
+}
+
+function isInField(target: EventTarget): boolean {
+  return target instanceof HTMLTextAreaElement
 }
 
 /** The cell of an element; undefined if it is in none. */
@@ -239,11 +389,17 @@ function useColumns({ keyName, columns, total, sample, widthsKey, activeColumn, 
     if (name !== undefined) resize(name, (activeColumn === 0 ? key : (own[activeColumn - 1] ?? 0)) + by)
   }
   useCommands([
-    { id: 'wider', title: 'Make the column wider', keys: '>', group: 'Grid', run: () => resizeActive(32) },
+    {
+      id: 'wider',
+      title: 'Make the column wider',
+      keys: 'mod+>',
+      group: 'Grid',
+      run: () => resizeActive(32),
+    },
     {
       id: 'narrower',
       title: 'Make the column narrower',
-      keys: '<',
+      keys: 'mod+<',
       group: 'Grid',
       run: () => resizeActive(-32),
     },
@@ -271,7 +427,7 @@ interface GridHeaderProps {
   readonly resize: (column: string, width: number) => void
 }
 
-/** The headers of the visible columns. Their edges can be dragged; `<` and `>` do the same. */
+/** The headers of the visible columns. Their edges can be dragged; Ctrl+< and Ctrl+> do the same. */
 const GridHeader = memo(function GridHeader({
   keyName,
   columns,
@@ -333,123 +489,4 @@ function Edge({ width, resize }: { readonly width: number; readonly resize: (wid
     })
   }
   return <span aria-hidden className={styles.edge} onPointerDown={drag} />
-}
-
-/** A row as the grid shows it. */
-export interface GridRow {
-  /** The value of the frozen column. */
-  readonly key: string
-  readonly values: Readonly<Record<string, unknown>>
-  /** A note beside the row's number. */
-  readonly note?: string | undefined
-}
-
-interface GridCellsProps {
-  readonly id: string
-  readonly index: number
-  /** Undefined while it is loading. */
-  readonly row: GridRow | undefined
-  readonly columns: readonly string[]
-  /** The columns from `from` to before `to` are drawn. */
-  readonly from: number
-  readonly to: number
-  readonly edges: Edges
-  readonly frozen: { readonly number: number; readonly key: number }
-  /** The focused column, if it is in this row; 0 is the frozen one. */
-  readonly active: number | undefined
-}
-
-/** The cells of one row: number, key, and the visible columns. */
-const GridCells = memo(function GridCells({
-  id,
-  index,
-  row,
-  columns,
-  from,
-  to,
-  edges,
-  frozen,
-  active,
-}: GridCellsProps) {
-  return (
-    <>
-      <div role="rowheader" aria-colindex={1} className={styles.number} style={{ width: frozen.number }}>
-        {(index + 1).toLocaleString()}
-        {row?.note !== undefined && (
-          <span className={styles.note} title={row.note}>
-            <span className="visually-hidden">{row.note}</span>
-          </span>
-        )}
-      </div>
-      <div
-        role="gridcell"
-        id={`${id}-${index}-0`}
-        aria-colindex={2}
-        aria-selected={active === 0}
-        className={styles.key}
-        style={{ width: frozen.key, insetInlineStart: frozen.number }}
-      >
-        {row ? row.key : <span data-waiting className={styles.waiting} />}
-      </div>
-      <div className={styles.slide}>
-        {columns.slice(from, to).map((name, step) => {
-          const column = from + step
-          const left = edges[column] ?? 0
-          const value = row && Object.hasOwn(row.values, name) ? row.values[name] : undefined
-          return (
-            <div
-              key={column}
-              role="gridcell"
-              id={`${id}-${index}-${column + 1}`}
-              aria-colindex={column + 3}
-              aria-selected={active === column + 1}
-              className={styles.cell}
-              dir="auto"
-              data-kind={cellKind(value)}
-              style={{ insetInlineStart: left, width: (edges[column + 1] ?? left) - left }}
-            >
-              {row ? cellText(value) : <span data-waiting className={styles.waiting} />}
-            </div>
-          )
-        })}
-      </div>
-    </>
-  )
-})
-
-/** Longer values are cut in a cell. */
-const MOST_CHARACTERS = 240
-
-/** A value as one line: texts as they are, other values as JSON, cut for a cell. */
-export function cellText(value: unknown): string {
-  if (typeof value === 'string') return inOneLine(value.slice(0, MOST_CHARACTERS))
-  return value === undefined ? '' : inOneLine(jsonStart(value, MOST_CHARACTERS))
-}
-
-/** The style of a value: numbers are aligned at the end, other values than texts have a colour. */
-function cellKind(value: unknown): 'text' | 'number' | 'json' | 'word' {
-  if (typeof value === 'string' || value === undefined) return 'text'
-  if (typeof value === 'number' || value instanceof ExactNumber) return 'number'
-  return typeof value === 'object' && value !== null ? 'json' : 'word'
-}
-
-function inOneLine(text: string): string {
-  return text.replace(/\s*[\r\n\u2028\u2029]+\s*/g, ' ⏎ ')
-}
-
-/** The start of a value's JSON. Reads no more of it than is shown, however large it is. */
-function jsonStart(value: unknown, room: number): string {
-  if (typeof value === 'string') return JSON.stringify(value.slice(0, room))
-  if (value instanceof ExactNumber) return value.text.slice(0, room)
-  if (typeof value !== 'object' || value === null) return String(value)
-  const isList = Array.isArray(value)
-  let text = isList ? '[' : '{'
-  let isFirst = true
-  for (const key in value) {
-    if (text.length >= room) return text
-    const member = jsonStart((value as Readonly<Record<string, unknown>>)[key], room - text.length)
-    text += `${isFirst ? '' : ', '}${isList ? '' : `${JSON.stringify(key.slice(0, room))}: `}${member}`
-    isFirst = false
-  }
-  return text + (isList ? ']' : '}')
 }

@@ -25,10 +25,12 @@ export interface MenuProps {
   /** Whether it is open, if the parent controls it. */
   readonly open?: boolean
   readonly onOpen?: (isOpen: boolean) => void
+  /** What has the focus after it closes; by default its button. */
+  readonly returnTo?: () => HTMLElement | null
 }
 
 /** A button that opens a list of links and actions. */
-export function Menu({ label, title, items, isSmall = false, open, onOpen }: MenuProps) {
+export function Menu({ label, title, items, isSmall = false, open, onOpen, returnTo }: MenuProps) {
   return (
     <DropdownMenu.Root
       modal={false}
@@ -40,7 +42,18 @@ export function Menu({ label, title, items, isSmall = false, open, onOpen }: Men
         <ChevronDown size={14} aria-hidden />
       </DropdownMenu.Trigger>
       <DropdownMenu.Portal>
-        <DropdownMenu.Content className={styles.menu} align="start" sideOffset={4} collisionPadding={8}>
+        <DropdownMenu.Content
+          className={styles.menu}
+          align="start"
+          sideOffset={4}
+          collisionPadding={8}
+          onCloseAutoFocus={(event) => {
+            const element = returnTo?.()
+            if (!element) return
+            event.preventDefault()
+            element.focus()
+          }}
+        >
           {items.map((item, at) => (
             <DropdownMenu.Item
               key={at}

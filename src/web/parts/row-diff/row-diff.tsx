@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'react'
+import { type ReactNode, useMemo, useState } from 'react'
 import type { Answer, Ask } from '../../api/call.ts'
 import { usePages } from '../../api/use-route.ts'
 import { Button, MoreButton } from '../button/button.tsx'
@@ -26,16 +26,41 @@ export function RowDiff({ base, head }: RowDiffProps) {
     'POST /testsets/revisions/diff',
     { body: { base, head, windowing: { limit: PAGE } } },
   )
-  const [showsAll, setShowsAll] = useState(false)
-  const [most, setMost] = useState(COLUMNS_SHOWN_AT_FIRST)
-  const { rows, added, removed, changed, same } = useMemo(() => comparisonOf(data?.pages ?? []), [data])
+  const { rows, added, removed } = useMemo(() => comparisonOf(data?.pages ?? []), [data])
   if (error) return <Failure error={error} retry={refetch} />
   if (isPending) return <Skeleton label="Loading which rows changed" lines={10} />
+  return (
+    <RowChanges
+      {...{ rows, added, removed }}
+      hasMore={hasNextPage}
+      more={<MoreButton of={{ hasNextPage, isFetchingNextPage, fetchNextPage }}>Show more rows</MoreButton>}
+    />
+  )
+}
+
+interface RowChangesProps {
+  readonly rows: readonly ChangedRow[]
+  /** Columns that were added, and removed. */
+  readonly added: readonly string[]
+  readonly removed: readonly string[]
+  readonly hasMore: boolean
+  /** Shows more rows. */
+  readonly more: ReactNode
+}
+
+/** Changed rows as a table. */
+export function RowChanges({ rows, added, removed, hasMore, more }: RowChangesProps) {
+  const [showsAll, setShowsAll] = useState(false)
+  const [most, setMost] = useState(COLUMNS_SHOWN_AT_FIRST)
+  const { changed, same } = useMemo(
+    () => comparedColumns(rows, [...added, ...removed]),
+    [rows, added, removed],
+  )
   const columns = (showsAll ? [...changed, ...same] : changed).slice(0, most)
   const hidden = changed.length + (showsAll ? same.length : 0) - columns.length
   return (
     <DiffFrame
-      summary={summaryOf(rows, hasNextPage)}
+      summary={summaryOf(rows, hasMore)}
       views={
         same.length > 0 && (
           <Button kind="quiet" aria-pressed={showsAll} onClick={() => setShowsAll(!showsAll)}>
@@ -77,7 +102,7 @@ export function RowDiff({ base, head }: RowDiffProps) {
             Show more columns: {hidden.toLocaleString()} are left
           </Button>
         )}
-        <MoreButton of={{ hasNextPage, isFetchingNextPage, fetchNextPage }}>Show more rows</MoreButton>
+        {more}
       </p>
     </DiffFrame>
   )
@@ -87,7 +112,7 @@ function comparisonOf(pages: readonly Answer<'POST /testsets/revisions/diff'>[])
   const rows = changedRows(pages.map(({ diff }) => diff.rows))
   const added = named(pages[0]?.diff.columns.added)
   const removed = named(pages[0]?.diff.columns.removed)
-  return { rows, added, removed, ...comparedColumns(rows, [...added, ...removed]) }
+  return { rows, added, removed }
 }
 
 /** The testset's own columns are not shown as changes. */
@@ -211,12 +236,12 @@ function textOf(value: unknown): string | undefined {
 }
 
 /** A row that one side lacks, or with changed cells. */
-interface ChangedRow {
+export interface ChangedRow {
   readonly kind: 'added' | 'removed' | 'changed'
   readonly dedupId: string
   /** The old cells, by column. */
-  readonly base?: Readonly<Record<string, unknown>>
-  readonly head?: Readonly<Record<string, unknown>>
+  readonly base?: Readonly<Record<string, unknown>> | undefined
+  readonly head?: Readonly<Record<string, unknown>> | undefined
 }
 
 type Rows = Answer<'POST /testsets/revisions/diff'>['diff']['rows']

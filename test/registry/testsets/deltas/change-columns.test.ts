@@ -8,6 +8,7 @@ describe('columns of rows', () => {
     add,
     remove,
     rename: new Map(rename),
+    order: [],
     loc: [],
   })
 

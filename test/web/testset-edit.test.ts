@@ -1,0 +1,382 @@
+import { expect } from 'chai'
+import type { Locator, Page } from 'playwright-core'
+import { closeBrowser } from '../support/browser/open-browser.ts'
+import { startCuttingProxy } from './support/cutting-proxy.ts'
+import { openWorkbench, type Answer, type Workbench } from './support/workbench.ts'
+
+describe('workbench: rows edited in the grid', () => {
+  let bench: Workbench
+
+  before(async () => {
+    bench = await openWorkbench()
+  })
+  after(async () => {
+    await closeBrowser()
+    await bench.close()
+  })
+
+  const grid = (page: Page): Locator => page.getByRole('grid')
+  const cell = (page: Page, text: string): Locator =>
+    grid(page).getByRole('gridcell', { name: text, exact: true })
+  const bar = (page: Page): Locator => page.getByRole('group', { name: 'Changes of the rows' })
+  const told = (page: Page, text: string): Promise<void> =>
+    bar(page).getByRole('status').getByText(text).waitFor()
+
+  /** Makes a testset with these rows. */
+  async function seed(slug: string, rows: readonly object[]): Promise<void> {
+    const testcases = rows.map((data, at) => ({ data: { testcase_dedup_id: `row-${at}`, ...data } }))
+    await bench.ask('POST', '/simple/testsets/', { testset: { slug, data: { testcases } } })
+  }
+
+  /** The newest rows, without their ids. */
+  async function rowsOf(slug: string): Promise<readonly Answer[]> {
+    const { testset_revision } = await bench.ask('POST', '/testsets/revisions/retrieve', {
+      testset_ref: { slug },
+    })
+    return testset_revision.data.testcases.map(({ data }: Answer) => {
+      const { testcase_dedup_id: _id, ...values } = data
+      return values
+    })
+  }
+
+  async function versionsOf(slug: string): Promise<number> {
+    const { testset_revisions } = await bench.ask('POST', '/testsets/revisions/log', {
+      testset_variant_ref: { slug },
+    })
+    return testset_revisions.length
+  }
+
+  /** Puts something into the clipboard as a spreadsheet or a page does, and pastes it with the keys. */
+  async function paste(page: Page, plain: string, html?: string): Promise<void> {
+    await page.evaluate(
+      async ([text, markup]) => {
+        const parts: Record<string, Blob> = { 'text/plain': new Blob([text ?? ''], { type: 'text/plain' }) }
+        if (markup !== undefined) parts['text/html'] = new Blob([markup], { type: 'text/html' })
+        await (globalThis as any).navigator.clipboard.write([new (globalThis as any).ClipboardItem(parts)])
+      },
+      [plain, html] as const,
+    )
+    await page.keyboard.press('Control+v')
+  }
+
+  async function save(page: Page): Promise<void> {
+    await page.keyboard.press('Control+s')
+    await page.getByRole('dialog', { name: /^Save version/ }).waitFor()
+    await page.keyboard.press('Control+Enter')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await told(page, 'No changes')
+  }
+
+  it('changes cells with keys as a spreadsheet does, undoes and redoes, keeps the draft over a reload, and saves one version', async () => {
+    await seed('capitals', [
+      { country: 'Norway', capital: 'Oslo', n: 1, big: 1, ok: true },
+      { country: 'Peru', capital: 'Lima', n: 2, big: 2, ok: false },
+      { country: 'Chad', capital: 'N’Djamena', n: 3, big: 3, ok: true },
+    ])
+    const visit = await bench.visit({ path: '/t/capitals' })
+    const { page } = visit
+    const { keyboard } = page
+    await cell(page, 'Oslo').click()
+    await keyboard.type('Bergen')
+    await keyboard.press('Enter')
+    await cell(page, 'Bergen').waitFor()
+    await told(page, '1 changed')
+    await keyboard.press('F2')
+    await keyboard.type(' city')
+    await keyboard.press('Tab')
+    await cell(page, 'Lima city').waitFor()
+    await keyboard.type('12345678901234567890')
+    await keyboard.press('Enter')
+    // Enter goes back to where the row began.
+    await keyboard.press('F2')
+    await keyboard.type('!')
+    await keyboard.press('Escape')
+    expect(await cell(page, 'N’Djamena').count()).to.equal(1)
+    await keyboard.press('ArrowRight')
+    await keyboard.press('Delete')
+    await told(page, '3 changed')
+    await keyboard.press('Control+z')
+    await told(page, '2 changed')
+    await keyboard.press('Control+Shift+z')
+    await told(page, '3 changed')
+    await visit.expectNoBarriers()
+    await page.reload()
+    await cell(page, 'Bergen').waitFor()
+    await told(page, '3 changed')
+    await page.getByRole('button', { name: 'Review' }).click()
+    const review = page.getByRole('dialog', { name: 'Changes to save' })
+    await review.getByText('3 rows changed').waitFor()
+    await visit.expectNoBarriers()
+    await review.getByRole('button', { name: 'Save version' }).click()
+    await page
+      .getByRole('dialog', { name: 'Save version of capitals' })
+      .getByRole('textbox')
+      .fill('Three cells')
+    await keyboard.press('Control+Enter')
+    await told(page, 'No changes')
+    await cell(page, 'Bergen').waitFor()
+    const { testset_revision: saved } = await bench.ask('POST', '/testsets/revisions/retrieve', {
+      testset_ref: { slug: 'capitals' },
+    })
+    expect(saved.message).to.equal('Three cells')
+    expect(saved.version).to.equal(2)
+    const text = await (
+      await fetch(`${bench.url}/testsets/revisions/${saved.id}/download?file_type=jsonl`, {
+        headers: { Authorization: `ApiKey ${bench.key}` },
+      })
+    ).text()
+    expect(text).to.include('"n":12345678901234567890')
+    const [norway, peru, chad] = await rowsOf('capitals')
+    expect(norway).to.include({ capital: 'Bergen', n: 1 })
+    expect(peru).to.include({ capital: 'Lima city' })
+    expect(chad).to.include({ capital: 'N’Djamena' }).and.not.to.have.property('n')
+    await visit.close()
+  })
+
+  it('is typed from nothing: columns with types, rows with Tab and Enter', async () => {
+    await bench.ask('POST', '/simple/testsets/', { testset: { slug: 'cities', name: 'Cities' } })
+    const visit = await bench.visit({ path: '/t/cities' })
+    const { page } = visit
+    const { keyboard } = page
+    await page.getByRole('button', { name: 'Type rows' }).click()
+    await grid(page).waitFor()
+    for (const [name, type] of [
+      ['city', 'text'],
+      ['people', 'number'],
+      ['coastal', 'boolean'],
+      ['where', 'json'],
+    ] as const) {
+      await page.getByRole('button', { name: 'Column' }).click()
+      await page.getByRole('menuitem', { name: 'Add a column' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Add a column' })
+      await dialog.getByLabel('Name').fill(name)
+      await dialog.getByLabel('Type').selectOption(type)
+      await keyboard.press('Enter')
+      await dialog.waitFor({ state: 'detached' })
+    }
+    await grid(page).focus()
+    await keyboard.press('Home')
+    await keyboard.press('ArrowRight')
+    for (const row of [
+      ['Tokyo', '37000000', 'TRUE', '{"lat": 35.7}'],
+      ['[not JSON]', '22', 'false', 'null'],
+    ])
+      for (const [at, text] of row.entries()) {
+        await keyboard.type(text)
+        await keyboard.press(at === 3 ? 'Enter' : 'Tab')
+      }
+    await told(page, '2 added')
+    await keyboard.type('Lagos')
+    await keyboard.press('Tab')
+    await keyboard.type('many')
+    await keyboard.press('Enter')
+    await told(page, '“many” is no number: it is kept as text.')
+    await visit.expectNoBarriers()
+    await save(page)
+    expect(await rowsOf('cities')).to.deep.equal([
+      { city: 'Tokyo', people: 37000000, coastal: true, where: { lat: 35.7 } },
+      { city: '[not JSON]', people: 22, coastal: false, where: null },
+      { city: 'Lagos', people: 'many' },
+    ])
+    await cell(page, 'Lagos').waitFor()
+    await visit.close()
+  })
+
+  it('takes what a spreadsheet or a page has in the clipboard, shows large pastes first, and gives the same back', async () => {
+    await seed('pasted', [
+      { a: 'one', b: '1' },
+      { a: 'two', b: '2' },
+    ])
+    const visit = await bench.visit({ path: '/t/pasted' })
+    const { page } = visit
+    const { keyboard } = page
+    await cell(page, 'two').click()
+    // Rows and columns that are missing are added; formulas and what looks like JSON stay texts.
+    await paste(page, '=SUM(A1:A9)\t{"x": 1}\tnew\r\n"two\nlines, ""quoted"""\t007\tnew\r\n')
+    await told(page, '1 changed, 1 added, 1 column changed')
+    await keyboard.press('Control+c')
+    expect(await page.evaluate('navigator.clipboard.readText()')).to.equal(
+      '=SUM(A1:A9)\t{"x": 1}\tnew\n"two\nlines, ""quoted"""\t007\tnew',
+    )
+    // A table of a page, of which the text says nothing about cells.
+    await cell(page, 'one').click()
+    await paste(
+      page,
+      'uno dos',
+      '<meta charset=utf-8><table><tr><th>uno<br>dos</th><td onclick="x()"><script>document.title="taken"</script> tres </td></tr></table>',
+    )
+    await cell(page, 'uno ⏎ dos').waitFor()
+    await told(page, '2 changed, 1 added')
+    await keyboard.press('Control+Shift+End')
+    await keyboard.press('Control+d')
+    expect(await page.title()).not.to.equal('taken')
+    await keyboard.press('Control+z')
+    // 100,000 cells are shown first.
+    await keyboard.press('Control+End')
+    await keyboard.press('ArrowDown')
+    await keyboard.press('Home')
+    await keyboard.press('ArrowRight')
+    const line = (n: number): string => ['p', 'q', 'r', 's'].map((it) => `${it}${n}`).join('\t')
+    await paste(page, Array.from({ length: 25_000 }, (_, n) => line(n)).join('\n'))
+    const preview = page.getByRole('dialog', { name: 'Paste 25,000 rows of 4 columns' })
+    await preview.getByText('This adds 25,000 rows and 1 column.').waitFor()
+    await preview.getByText('q5').waitFor()
+    await visit.expectNoBarriers()
+    await preview.getByRole('button', { name: 'Paste', exact: true }).click()
+    await told(page, '2 changed, 25,001 added')
+    await cell(page, 's24999').waitFor()
+    await keyboard.press('Control+z')
+    await told(page, '2 changed, 1 added')
+    await save(page)
+    const rows = await rowsOf('pasted')
+    expect(rows[1]).to.deep.equal({ a: '=SUM(A1:A9)', b: '{"x": 1}', 'column 3': 'new' })
+    expect(rows[2]).to.deep.equal({ a: 'two\nlines, "quoted"', b: '007', 'column 3': 'new' })
+    await visit.close()
+  })
+
+  it('adds, duplicates, moves and removes rows and columns, each undone at once, and commits it as one delta', async () => {
+    await seed(
+      'moved',
+      ['a', 'b', 'c', 'd'].map((word) => ({ word, n: 1, old: 'x' })),
+    )
+    const visit = await bench.visit({ path: '/t/moved' })
+    const { page } = visit
+    const { keyboard } = page
+    const act = async (menu: string, item: string): Promise<void> => {
+      await bar(page).getByRole('button', { name: menu, exact: true }).click()
+      await page.getByRole('menuitem', { name: item }).click()
+    }
+    await cell(page, 'd').click()
+    await keyboard.press('Alt+ArrowUp')
+    await keyboard.press('Alt+ArrowUp')
+    await told(page, '1 moved')
+    await cell(page, 'a').click()
+    await act('Row', 'Duplicate the selected rows')
+    await cell(page, 'b').click()
+    await act('Row', 'Insert a row above')
+    await grid(page).focus()
+    await keyboard.type('new')
+    await keyboard.press('Enter')
+    await cell(page, 'c').click()
+    await act('Row', 'Remove the selected rows')
+    await act('Column', 'Rename or change the type')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('letter')
+    await dialog.getByRole('button', { name: 'Change column' }).click()
+    await grid(page).getByRole('gridcell', { name: 'x', exact: true }).first().click()
+    await act('Column', 'Remove the column')
+    await grid(page).getByRole('gridcell', { name: '1', exact: true }).first().click()
+    await act('Column', 'Move the column left')
+    await told(page, '2 added, 1 removed, 1 moved, 2 columns changed')
+    await visit.expectNoBarriers()
+    await page.reload()
+    await told(page, '2 added, 1 removed, 1 moved, 2 columns changed')
+    await save(page)
+    expect(await versionsOf('moved')).to.equal(2)
+    const rows = await rowsOf('moved')
+    expect(rows.map(({ letter }) => letter)).to.deep.equal(['a', 'a', 'd', 'new', 'b'])
+    expect(Object.keys(rows[0] ?? {})).to.deep.equal(['n', 'letter'])
+    await visit.close()
+  })
+
+  it('merges what two people changed: other cells by itself, the same cell as one of them decides', async () => {
+    await seed(
+      'shared',
+      ['a', 'b', 'c'].map((word) => ({ word, by: 'nobody', n: 1 })),
+    )
+    const first = await bench.visit({ path: '/t/shared' })
+    const second = await bench.visit({ path: '/t/shared' })
+    const type = async ({ page }: { readonly page: Page }, at: string, text: string): Promise<void> => {
+      await page.goto(`${bench.url}/t/shared?${at}`)
+      await cell(page, 'c').waitFor()
+      await grid(page).focus()
+      await page.keyboard.type(text)
+      await page.keyboard.press('Enter')
+      await told(page, 'Draft kept in this browser')
+    }
+    await type(first, 'at=1&column=by', 'first')
+    await type(second, 'at=2&column=by', 'second')
+    await save(first.page)
+    await second.page.getByRole('button', { name: 'show', exact: true }).click()
+    await told(second.page, 'v2 was saved meanwhile')
+    await save(second.page)
+    expect((await rowsOf('shared')).map(({ by }) => by)).to.deep.equal(['first', 'second', 'nobody'])
+    await cell(second.page, 'first').waitFor()
+    // Both change one cell; the second one also another.
+    await type(first, 'at=3&column=by', 'first again')
+    await type(second, 'at=3&column=by', 'second again')
+    await type(second, 'at=3&column=word', 'C')
+    await save(first.page)
+    await second.page.keyboard.press('Control+s')
+    await second.page.keyboard.press('Control+Enter')
+    const sheet = second.page.getByRole('dialog')
+    await sheet.getByText('1 conflict').first().waitFor()
+    await second.expectNoBarriers()
+    await sheet.getByText('first again').first().waitFor()
+    await sheet.getByText('nobody').first().waitFor()
+    await sheet.getByRole('button', { name: /^Use (incoming|mine) for all/ }).click()
+    await sheet.getByRole('button', { name: 'Save merged version' }).click()
+    await sheet.waitFor({ state: 'detached' })
+    await told(second.page, 'No changes')
+    expect((await rowsOf('shared')).at(-1)).to.include({ word: 'C', by: 'second again' })
+    await first.close()
+    await second.close()
+  })
+
+  it('saves once when the answer is lost, also after a reload', async () => {
+    await seed('lost', [{ word: 'a' }])
+    const proxy = await startCuttingProxy(bench.url)
+    try {
+      const visit = await bench.visit({
+        ...{ path: '/t/lost', through: proxy.url, expected: /ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/ },
+      })
+      const { page } = visit
+      await cell(page, 'a').click()
+      await page.keyboard.type('b')
+      await page.keyboard.press('Enter')
+      const lost = proxy.loseAnswersOf('/revisions/commit')
+      await page.keyboard.press('Control+s')
+      await page.keyboard.type('Once')
+      await page.keyboard.press('Control+Enter')
+      await lost
+      await page.getByRole('alert').getByText('The server does not answer').waitFor()
+      expect(await versionsOf('lost')).to.equal(2)
+      proxy.loseNone()
+      await page.reload()
+      await cell(page, 'b').waitFor()
+      await told(page, '1 changed')
+      await save(page)
+      expect(await versionsOf('lost')).to.equal(2)
+      await visit.close()
+    } finally {
+      await proxy.close()
+    }
+  })
+
+  it('is edited in one tab at a time, and only with the scope write', async () => {
+    await seed('tabs', [{ word: 'a' }])
+    const visit = await bench.visit({ path: '/t/tabs' })
+    const { page } = visit
+    await cell(page, 'a').click()
+    await page.keyboard.type('b')
+    await page.keyboard.press('Enter')
+    await told(page, '1 changed')
+    const other = await visit.context.newPage()
+    await other.goto(`${bench.url}/t/tabs`)
+    await told(other, 'Another tab of this browser edits these rows.')
+    await bar(other).getByRole('button', { name: 'Edit here' }).click()
+    await cell(other, 'b').waitFor()
+    await told(other, '1 changed')
+    await told(page, 'Another tab of this browser edits these rows.')
+    await visit.close()
+    const { key } = await bench.ask('POST', '/keys/', { key: { name: 'reader', scopes: ['read'] } })
+    const reader = await bench.visit({ path: '/t/tabs', key: key.secret })
+    await told(reader.page, 'lacks the scope write')
+    await cell(reader.page, 'a').click()
+    await reader.page.keyboard.press('x')
+    await cell(reader.page, 'a').waitFor()
+    expect(await reader.page.getByRole('textbox', { name: /^Cell/ }).count()).to.equal(0)
+    await reader.expectNoBarriers()
+    await reader.close()
+  })
+})
