@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from 'react'
-import { type Answer, call, Problem } from '../../../api/call.ts'
-import { useWrite } from '../../../api/use-route.ts'
+import { Problem } from '../../../api/call.ts'
+import { useRoute, useWrite } from '../../../api/use-route.ts'
 import { Button } from '../../../parts/button/button.tsx'
+import { MergeSheet } from '../../../parts/conflicts/merge-sheet.tsx'
 import { FormDialog, Modal } from '../../../parts/dialog/dialog.tsx'
 import { LongTextField } from '../../../parts/fields/fields.tsx'
 import { type ChangedRow, RowChanges } from '../../../parts/row-diff/row-diff.tsx'
@@ -16,13 +17,16 @@ import {
   type RowChange,
   useSaveRows,
 } from './save-rows.ts'
-import { counted } from './cell-editor.tsx'
 import type { RowsBase, RowsDraftState } from './use-rows-draft.ts'
-import styles from '../testset.module.css'
 
 /** The dialog that is open. */
-export type SaveDialog =
-  'review' | 'save' | 'discard' | { readonly merging: AsideRows; readonly message: string }
+export type SaveDialog = 'review' | 'save' | 'discard' | Aside
+
+interface Aside {
+  /** The draft as it was saved beside the newest version. */
+  readonly merging: AsideRows
+  readonly message: string
+}
 
 export interface SaveDialogsProps {
   readonly testset: Testset
@@ -134,10 +138,11 @@ function changedRow({ key, before, after }: RowChange): ChangedRow {
   return { kind: !before ? 'added' : !after ? 'removed' : 'changed', dedupId: key, base: before, head: after }
 }
 
-/** Saves the draft as one version; one whose base is no longer the newest is saved aside, to be merged into that. */
+/** Saves the draft as one version; one whose base is no longer the newest is saved aside and merged into that. */
 function Save({ base, state, read, refusal, open }: SaveDialogsProps) {
   const [message, setMessage] = useState(state.attempt?.message ?? '')
-  const { save, saveAside } = useSaveRows(base, state, read)
+  const { save, saveAside, putAway } = useSaveRows(base, state, read)
+  const merge = useWrite('POST /testsets/variants/merge')
   const next = useRef<SaveDialog>(undefined)
 
   async function submit(): Promise<void> {
@@ -147,7 +152,16 @@ function Save({ base, state, read, refusal, open }: SaveDialogsProps) {
       await state.saved()
     } catch (error) {
       if (!hasMoved(error)) throw error
-      next.current = { merging: await saveAside(said), message: said }
+      const aside = await saveAside(said)
+      try {
+        const body = { ...endsOf(base, aside), ...(said === '' ? {} : { message: said }) }
+        await merge.mutateAsync({ body })
+        await putAway(aside)
+        await state.saved()
+      } catch (conflict) {
+        if (!(conflict instanceof Problem) || conflict.code !== 'merge_conflict') throw conflict
+        next.current = { merging: aside, message: said }
+      }
     }
   }
 
@@ -185,153 +199,38 @@ function SaveKey() {
   return <span ref={field} hidden />
 }
 
-type MergeAnswer = Answer<'POST /testsets/variants/merge'>
-type Conflict = MergeAnswer['merge']['conflicts'][number]
-type Side = 'target' | 'source'
-
-/**
- * Merges a draft that was saved aside into the newest version. Cells that only one of the two changed are merged at once; those that both changed
- * are decided here.
- */
-function Merging({
-  base,
-  state,
-  read,
-  open,
-  refusal,
-  merging,
-  message,
-}: SaveDialogsProps & { readonly merging: AsideRows; readonly message: string }) {
+/** Has the cells decided that both the draft, saved aside, and a newer version changed. */
+function Merging({ testset, base, state, read, open, merging, message }: SaveDialogsProps & Aside) {
   const { putAway } = useSaveRows(base, state, read)
-  const merge = useWrite('POST /testsets/variants/merge')
-  const [tried, setTried] = useState<MergeAnswer>()
-  const [taken, setTaken] = useState<ReadonlyMap<string, Side>>(new Map())
-  const [error, setError] = useState<unknown>()
-  const [isBusy, setBusy] = useState(false)
-  const ends = {
-    source: { variant: { id: merging.variantId } },
-    target: { variant: { id: base.variantId } },
-  }
-  const conflicts = tried?.merge.conflicts ?? []
-  const left = conflicts.filter((it) => !taken.has(placeOf(it))).length
-
-  async function attempt(resolutions: readonly object[]): Promise<void> {
-    setBusy(true)
-    setError(undefined)
-    try {
-      await merge.mutateAsync({
-        body: { ...ends, resolutions, ...(message === '' ? {} : { message }) } as never,
-      })
-      await putAway(merging)
-      await state.saved()
-      open(undefined)
-    } catch (failure) {
-      if (failure instanceof Problem && failure.code === 'merge_conflict') setTried(await dryRun())
-      else setError(failure)
-    } finally {
-      setBusy(false)
-    }
-  }
-  const dryRun = (): Promise<MergeAnswer> =>
-    call('POST /testsets/variants/merge', { body: { ...ends, dry_run: true } })
-  useEffect(() => void attempt([]), [])
-
-  const all = (side: Side): void => setTaken(new Map(conflicts.map((it) => [placeOf(it), side])))
-  const [rest = 'source'] = [...new Set(taken.values())]
+  const head = useRoute('POST /testsets/revisions/retrieve', {
+    body: {
+      testset_variant_ref: { id: base.variantId },
+      include_testcases: false,
+      include_testcase_ids: false,
+    },
+  })
+  const close = (): void => open(undefined)
+  if (!head.data) return null
   return (
-    <Modal
-      open
-      sheet
-      close={() => open(undefined)}
-      title={tried ? 'Cells that both changed' : `Merging into ${base.variantSlug}`}
-      actions={
-        <>
-          <Button onClick={() => open(undefined)}>Back to the rows</Button>
-          <Button
-            kind="primary"
-            needs="write"
-            busy={isBusy}
-            refusal={refusal ?? (left > 0 ? `${left.toLocaleString()} left to decide.` : undefined)}
-            onClick={() =>
-              void attempt([
-                ...conflicts.map((it) => ({ place: it.place, take: taken.get(placeOf(it)) })),
-                ...(tried?.merge.truncated ? [{ all: rest }] : []),
-              ])
-            }
-          >
-            Save merged version
-          </Button>
-        </>
-      }
-    >
-      {error !== undefined && <Failure error={error} retry={() => void attempt([])} />}
-      {!tried ? (
-        error === undefined && <Skeleton label="Merging your changes" lines={6} />
-      ) : (
-        <>
-          <p role="status">
-            {counted(conflicts.length, 'conflict')}
-            {tried.merge.truncated && ' and more'},{' '}
-            {left === 0 ? 'all decided' : `${left.toLocaleString()} left`}. Everything else is merged.
-          </p>
-          <p>
-            <Button onClick={() => all('target')}>Use current for all</Button>{' '}
-            <Button onClick={() => all('source')}>Use mine for all</Button>
-          </p>
-          <ol className={styles.conflicts}>
-            {conflicts.slice(0, 200).map((it) => (
-              <ConflictView
-                key={placeOf(it)}
-                conflict={it}
-                taken={taken.get(placeOf(it))}
-                take={(side) => setTaken(new Map(taken).set(placeOf(it), side))}
-              />
-            ))}
-          </ol>
-        </>
-      )}
-    </Modal>
+    <MergeSheet
+      title="Cells that somebody else changed, too"
+      family="testset"
+      act="variants/merge"
+      body={{ ...endsOf(base, merging), expected_target: head.data.testset_revision.id }}
+      slug={testset.slug}
+      names={{ target: base.variantSlug, source: 'your changes' }}
+      action="Save merged version"
+      message={message}
+      kept={`merge rows ${merging.variantId}`}
+      close={close}
+      onMade={() => {
+        close()
+        void putAway(merging).then(() => state.saved())
+      }}
+    />
   )
 }
 
-function placeOf({ place }: Conflict): string {
-  return JSON.stringify(place)
-}
-
-interface ConflictViewProps {
-  readonly conflict: Conflict
-  readonly taken: Side | undefined
-  readonly take: (side: Side) => void
-}
-
-/** One cell that both changed. */
-function ConflictView({ conflict, taken, take }: ConflictViewProps) {
-  const { row, column } = conflict.place as { readonly row?: string; readonly column?: string }
-  const name =
-    row === undefined
-      ? 'The order of the rows'
-      : column === undefined
-        ? `Row ${row}`
-        : `${column} of row ${row}`
-  return (
-    <li>
-      <fieldset className={styles.conflict}>
-        <legend dir="auto">{name}</legend>
-        {(['target', 'source'] as const).map((side) => (
-          <label key={side}>
-            <input type="radio" checked={taken === side} onChange={() => take(side)} />
-            {side === 'target' ? 'Current' : 'Incoming (mine)'}: <Value value={conflict[side]} />
-          </label>
-        ))}
-        <p className="muted">
-          Original: <Value value={conflict.base} />
-        </p>
-      </fieldset>
-    </li>
-  )
-}
-
-function Value({ value }: { readonly value: unknown }) {
-  if (value === undefined) return <i>none</i>
-  return <code dir="auto">{typeof value === 'string' ? value : JSON.stringify(value)}</code>
+function endsOf({ variantId }: RowsBase, aside: AsideRows) {
+  return { source: { variant: { id: aside.variantId } }, target: { variant: { id: variantId } } }
 }
