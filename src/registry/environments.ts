@@ -5,6 +5,7 @@ export { pinWarnings } from './environments/pin-warnings.ts'
 export { referencesTo } from './environments/pin.ts'
 export {
   type CurrentDeployment,
+  artifactsDeployedTo,
   deployedCommits,
   queryDeployments,
 } from './environments/query-deployments.ts'

@@ -1,18 +1,29 @@
 import { z } from 'zod'
 import type { ResultAddress } from '../../access/keys.ts'
-import type { Surface } from '../../registry/families.ts'
+import { getPath } from '../../base/json.ts'
+import { TimeSlice } from '../../base/scheduling.ts'
+import { deployedCommits } from '../../registry/environments.ts'
+import { documentOf, LargeDocument, type Surface } from '../../registry/families.ts'
 import {
   type ArchiveAction,
   archiveArtifact,
   editArtifact,
   type ArtifactView,
+  flatten,
+  type RecordedArtifact,
   createArtifact,
   queryArtifacts,
   madeArtifactWarnings,
 } from '../../registry/artifacts.ts'
-import type { Registry } from '../../registry/registries.ts'
-import { artifactById } from '../../registry/revisions.ts'
-import { presentArtifact } from '../revisions/record.ts'
+import { type Registry, unlessDamaged } from '../../registry/registries.ts'
+import {
+  artifactById,
+  homeOf,
+  isoSeconds,
+  readListedRevision,
+  type Revision,
+} from '../../registry/revisions.ts'
+import { presentArtifact, presentAuthor, type PresentOptions, presentShort } from '../revisions/record.ts'
 import { templateFields } from '../revisions/chosen-template.ts'
 import { firstRevision, editedRoles } from '../revisions/first-revision.ts'
 import {
@@ -31,7 +42,7 @@ import { envelope, spellings, withArticle } from '../schemas/spellings.ts'
 import { folderEdit, folderElsewhere, folderField } from '../schemas/folder-fields.ts'
 import { queryInput, queryOf } from '../schemas/queries/query-input.ts'
 import { queryParameters } from '../schemas/queries/query-parameters.ts'
-import { orderedList, single, warning } from '../schemas/record-schemas.ts'
+import { orderedList, shortRevision, single, timestamp, warning } from '../schemas/record-schemas.ts'
 import { header, headerEdit, slug, uuid } from '../schemas/request-schemas.ts'
 import { flagsNamed, withRoleEdits, withRoles } from '../schemas/role-fields.ts'
 import { OF_ARTIFACTS } from '../schemas/unused-fields.ts'
@@ -48,6 +59,8 @@ export function artifactEndpoints(context: SurfaceContext): Endpoint[] {
     body: { count: 1, [singular]: presentArtifact(artifact, present) },
     address: { id: artifact.id },
   })
+  // Each surface makes its record as an object.
+  const listedRecord = (records.artifact as z.ZodObject).extend(ofLists)
   const flags = flagsNamed(family.roles, family.flagNames)
   const fixed = ['slug', ...OF_ARTIFACTS.fixed]
   const answerMade = async (registry: Registry, artifact: ArtifactView): Promise<EndpointResponse> => {
@@ -145,17 +158,15 @@ export function artifactEndpoints(context: SurfaceContext): Endpoint[] {
       scope: 'read',
       optionalBody: true,
       ...queryInput(names, 'artifact', family),
-      output: orderedList(plural, records.artifact),
+      output: orderedList(plural, listedRecord),
       example: { [singular]: { tags: { team: 'support' } }, windowing: { limit: 20 } },
       run: async (call) => {
         const { registry, input } = call
         const window = await queryArtifacts(registry, family, await queryOf(call, context, 'artifact'))
-        return respondWithList(
-          plural,
-          window,
-          input.windowing,
-          window.rows.map((it) => presentArtifact(it, present)),
-        )
+        const rows = input.includeLatest
+          ? await withLatest(call, window.rows, present)
+          : window.rows.map((it) => presentArtifact(it, present))
+        return respondWithList(plural, window, input.windowing, rows)
       },
     }),
     endpoint({
@@ -215,6 +226,73 @@ export function artifactEndpoints(context: SurfaceContext): Endpoint[] {
     archiving('archive'),
     archiving('unarchive'),
   ]
+}
+
+const ofLists = {
+  latest: shortRevision
+    .extend({
+      author: z.string(),
+      date: timestamp,
+      subject: z.string(),
+      // Of a prompt.
+      model: z.string().optional(),
+    })
+    .optional(),
+  deployments: z.array(z.strictObject({ environment: z.string(), revision: shortRevision })).optional(),
+}
+
+/** Artifacts of a list, each with its default variant's latest revision, and what environments run of it (interface 2.35). */
+async function withLatest(
+  { registry, untilGone }: Pick<Call<unknown>, 'registry' | 'untilGone'>,
+  rows: readonly RecordedArtifact[],
+  present: PresentOptions,
+): Promise<readonly object[]> {
+  const slice = new TimeSlice(untilGone())
+  const found = await slice.map(rows, ({ id }) => registry.index.findByDigits(id))
+  const views = found.filter((view) => view !== undefined)
+  const deployed = await deployedCommits(registry, views)
+  const told = new Map<string, object>()
+  await slice.each(views, async (artifact) => {
+    const { id } = artifact
+    const more = await unlessDamaged(registry, artifact, () => latestOf(artifact, deployed.get(id), present))
+    told.set(id, { ...presentArtifact(artifact, present), ...more })
+  })
+  return rows.map((row) => told.get(row.id) ?? presentArtifact(row, present))
+}
+
+/** `deployed` are commits by the slugs of environments. */
+async function latestOf(
+  artifact: ArtifactView,
+  deployed: ReadonlyMap<string, string> = new Map(),
+  present: PresentOptions,
+): Promise<object> {
+  const { revision } = await flatten(artifact)
+  const deployments: object[] = []
+  for (const [environment, oid] of deployed) {
+    const place = await homeOf(artifact, oid)
+    const running = place && presentShort(await readListedRevision(place), present)
+    if (running) deployments.push({ environment, revision: running })
+  }
+  return {
+    ...(revision && { latest: presentLatest(revision, present) }),
+    ...(deployments.length > 0 && { deployments }),
+  }
+}
+
+function presentLatest(revision: Revision, present: PresentOptions): object {
+  const { artifact, stored } = revision
+  const { author, committer } = stored.commit
+  const isPrompt = artifact.family.mayEmbed && stored.payload && !(stored.payload instanceof LargeDocument)
+  const model = isPrompt
+    ? getPath(documentOf(stored.payload), 'parameters', 'prompt', 'llm_config', 'model')
+    : undefined
+  return {
+    ...presentShort(revision, present),
+    author: presentAuthor(`${author.name} <${author.email}>`, present),
+    date: isoSeconds(committer.seconds),
+    subject: stored.subject,
+    ...(typeof model === 'string' && { model }),
+  }
 }
 
 /** `?application_id=`: existing clients choose an artifact's id in the query string (interface 1.14). */

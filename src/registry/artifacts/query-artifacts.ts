@@ -38,7 +38,8 @@ export async function queryArtifacts(
   query: ArtifactQuery,
 ): Promise<Window<RecordedArtifact>> {
   const { rows } = await registry.index.list(family)
-  const window = await cutWindowOf(rows, ORDER, query.windowing, matching(query))
+  const order = await orderFor(registry, family, query)
+  const window = await cutWindowOf(rows, order, query.windowing, matching(query))
   // An artifact that has changed since the index listed it is matched again.
   const shown = window.rows.map(recorded).filter((artifact) => matchesArtifact(artifact, query))
   return { ...window, rows: shown }
@@ -112,7 +113,8 @@ export async function queryFlat(
   }
   const list = await registry.index.list(family)
   const matches = matching({ ...query, filter })
-  const window = await cutWindowOf(list.rows, ORDER, query.windowing, (row) => {
+  const order = await orderFor(registry, family, query)
+  const window = await cutWindowOf(list.rows, order, query.windowing, (row) => {
     if (!matches(row)) return false
     if (flags === undefined) return true
     return read(row.view).then((flat) => flat !== undefined && matchesFlags(flatFlags(flat), flags))
@@ -138,6 +140,25 @@ const ORDER: Order<ListedArtifact> = {
   createdAt: ({ createdAt }) => createdAt,
   name: ({ record }) => record.name,
   updatedAt: ({ record }) => record.updated_at,
+}
+
+/** For the order of the last change, the newest revision of each artifact counts as a change, too (interface 2.19). */
+async function orderFor(
+  registry: Registry,
+  family: Family,
+  { windowing }: ArtifactQuery,
+): Promise<Order<ListedArtifact>> {
+  if (!windowing?.order?.endsWith('updated')) return ORDER
+  await registry.index.refresh([family])
+  const newest = await registry.index.database.newest(family.folder)
+  const updatedAt = ({ id, createdAt, record }: ListedArtifact): string => {
+    const edited = record.updated_at ?? createdAt
+    const seconds = newest.get(id)
+    // As precise as the times of edits, which are texts.
+    const committed = seconds === undefined ? '' : new Date(seconds * 1000).toISOString()
+    return committed > edited ? committed : edited
+  }
+  return { ...ORDER, updatedAt }
 }
 
 function orderedAs({ created_at: createdAt, updated_at: updatedAt, name }: VariantRecord) {

@@ -3,6 +3,7 @@ import type { Oid } from '../../git/objects.ts'
 import { TimeSlice } from '../../base/scheduling.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { unlessDamaged } from '../index/damaged-repositories.ts'
+import type { Family } from '../payload/family.ts'
 import type { Window, Windowing } from '../store/pagination.ts'
 import type { Pin, Reference } from '../store/reference.ts'
 import type { Registry } from '../store/registry.ts'
@@ -235,6 +236,26 @@ async function pinsOf(
   const { payload } = await revisions.readForList(repository.objects, oid)
   const pins = (payload && family.pins?.(payload)) ?? []
   return new Map(pins.map((pin) => [pin.key, pin]))
+}
+
+/** The ids of the artifacts of a family that an environment runs. */
+export async function artifactsDeployedTo(
+  registry: Registry,
+  family: Family,
+  environment: Reference,
+): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>()
+  const slice = new TimeSlice()
+  for (const { pin } of await heldNow(registry, { environment })) {
+    const references = referencesTo(family, pin)
+    if (!references) continue
+    const known = references.artifact?.id
+    const place = known === undefined ? await pinnedRevision(registry, pin) : undefined
+    const id = known ?? (place && !(place instanceof Refusal) ? place.artifact.id : undefined)
+    if (id !== undefined) ids.add(id)
+    await slice.pause()
+  }
+  return ids
 }
 
 /**

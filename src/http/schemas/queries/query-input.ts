@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Refusal } from '../../../errors.ts'
 import { type SearchedPlace, parseSearch } from '../../../feeds/search.ts'
+import { artifactsDeployedTo } from '../../../registry/environments.ts'
 import type { Family } from '../../../registry/families.ts'
 import { objectUuid, type Reference } from '../../../registry/registries.ts'
 import type { RevisionQuery } from '../../../registry/revisions.ts'
@@ -56,6 +57,12 @@ export function queryInput(names: SurfaceNames, level: QueryLevel, family: Famil
       revisions: referencePart('_revision'),
       pinned: { names: level === 'revision' && family.pins ? ['references'] : [], schema: listOf(reference) },
       includeArchived: { names: ['include_archived'], schema: z.boolean() },
+      includeLatest: {
+        names: level === 'artifact' ? ['include_latest'] : [],
+        schema: z.boolean().meta({
+          description: 'With the latest revision of each default variant, and what environments run of it.',
+        }),
+      },
       windowing: { names: ['windowing'], schema: orderedWindowing },
     }),
     fromQuery: queryFilters(
@@ -72,8 +79,12 @@ export async function queryOf(
   level: QueryLevel,
 ): Promise<RevisionQuery> {
   const { artifacts, variants, revisions, pinned, includeArchived } = input
-  const { artifact, variant, revision, artifactRef, variantRef, revisionRef, text, ...filter } =
+  const { artifact, variant, revision, artifactRef, variantRef, revisionRef, text, deployed_to, ...filter } =
     input.filter ?? {}
+  const deployed =
+    deployed_to === undefined
+      ? undefined
+      : await artifactsDeployedTo(registry, surface.family, { slug: deployed_to })
   const found =
     text === undefined
       ? undefined
@@ -84,9 +95,10 @@ export async function queryOf(
           includeHistory: level === 'revision',
           includeArchived,
         })
+  const named = found && new Set(found.flatMap((place) => IDS[level](place)))
   return {
     filter,
-    among: found && new Set(found.flatMap((place) => IDS[level](place))),
+    among: named && deployed ? new Set([...named].filter((id) => deployed.has(id))) : (named ?? deployed),
     of: {
       artifact: oneId(artifact, input.artifact),
       variant: oneId(variant, input.variant),
@@ -177,7 +189,7 @@ function referenceParts(names: SurfaceNames, level: QueryLevel) {
 type QueryFilter = RevisionFilter &
   ArtifactFilter &
   NonNullable<RevisionQuery['of']> &
-  Beside & { readonly text?: string | undefined }
+  Beside & { readonly text?: string | undefined; readonly deployed_to?: string | undefined }
 
 /** The schema of the filter object at this level. */
 function queryFilter(names: SurfaceNames, level: QueryLevel, family: Family): z.ZodType<QueryFilter> {
@@ -226,6 +238,9 @@ function underNames(parts: Readonly<Record<string, EnvelopePart>>): Record<strin
 }
 
 const ofArtifacts = {
+  deployed_to: slug
+    .optional()
+    .meta({ description: 'What the environment with this slug runs a revision of.' }),
   folder: folder.optional(),
   recursive: recursive.optional(),
 }

@@ -82,6 +82,32 @@ const WITHOUT_EMBEDS = `
   SELECT 1 FROM artifacts a JOIN revisions r ON r.artifact = a.number
   WHERE a.family = ? AND a.slug = ? AND r.oid = ? AND r.embeds = 0`
 
+/** When the newest revision of each artifact of a family was committed, in seconds since 1970, by the artifact's id. */
+export async function newestIn(file: DatabaseFile, family: string): Promise<ReadonlyMap<string, number>> {
+  const newest = new Map<string, number>()
+  for (let behind = 0; ;) {
+    const rows = file.rows<{ readonly number: number; readonly id: string; readonly seconds: number }>(
+      NEWEST,
+      family,
+      behind,
+      ARTIFACTS_AT_ONCE,
+    )
+    for (const { id, seconds } of rows) newest.set(id, seconds)
+    const last = rows.at(-1)
+    if (!last || rows.length < ARTIFACTS_AT_ONCE) return newest
+    behind = last.number
+    await yieldToEventLoop()
+  }
+}
+
+const ARTIFACTS_AT_ONCE = 500
+
+const NEWEST = `
+  SELECT a.number, a.id, max(r.seconds) AS seconds
+  FROM artifacts a CROSS JOIN variants v ON v.artifact = a.number CROSS JOIN revisions r ON r.artifact = a.number AND r.oid = v.latest
+  WHERE a.family = ? AND a.number > ? AND NOT v.archived
+  GROUP BY a.number ORDER BY a.number LIMIT ?`
+
 /** The slugs of a question's artifacts whose commits cannot be read, and whether it matches no others. */
 export function unreadableIn(file: DatabaseFile, question: RevisionQuestion): Unreadable {
   const asked = conjunction([

@@ -19,7 +19,7 @@ import { damageOf } from '../damaged-repositories.ts'
 import { type ArtifactChange, saveView } from '../index-entry.ts'
 import type { IndexSync } from '../index-sync.ts'
 import type { RevisionQuestion, RevisionRow } from './find-revisions.ts'
-import { findRevisions, isWithoutEmbedsIn, unreadableIn } from './find-revisions.ts'
+import { findRevisions, isWithoutEmbedsIn, newestIn, unreadableIn } from './find-revisions.ts'
 import { INDEX_BUSY_MS, openIndexFile } from './index-file.ts'
 import {
   missingCommits,
@@ -168,6 +168,22 @@ export class IndexDatabase {
       } finally {
         letGo()
       }
+    }
+  }
+
+  /** When the newest revision of each artifact was committed, in seconds since 1970, by the artifact's id; as of the last `fresh`. */
+  async newest(family: string): Promise<ReadonlyMap<string, number>> {
+    if (!this.file) await this.#turn
+    const { file } = this
+    if (!file) throw notReadable('it is not whole yet')
+    const letGo = file.hold()
+    try {
+      return await newestIn(file, family)
+    } catch (error) {
+      if (isDamage(error)) await this.#makeAnew(file, error)
+      throw refusalFor(error)
+    } finally {
+      letGo()
     }
   }
 
