@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { numberOf, type Json, stringifyJson } from '../../base/json.ts'
 import { readTime, isoOf, readSpanId, readTraceId, type TraceWindow } from '../../feeds/traces.ts'
+import { annotationRecord } from './annotation.ts'
 import { shown } from './request-schemas.ts'
 
 /** The schemas of requests and answers about traces. */
@@ -123,6 +124,8 @@ export const spanRecordSchema = z.strictObject({
 export const traceRecord = z.strictObject({
   trace_id: z.string(),
   spans: z.record(z.string(), z.union([spanRecordSchema, z.array(spanRecordSchema)])),
+  // Of a list that was asked for them.
+  annotations: z.array(annotationRecord).optional(),
 })
 
 /** The window of the next page; present exactly when there is one (interface 2.18). */

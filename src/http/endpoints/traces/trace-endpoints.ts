@@ -16,7 +16,7 @@ import { envelope } from '../../schemas/spellings.ts'
 import { queryIds, queryWindowing } from '../../schemas/queries/query-parameters.ts'
 import { single } from '../../schemas/record-schemas.ts'
 import { anyJson, jsonObject, reference } from '../../schemas/request-schemas.ts'
-import { annotationRecord, presentAnnotation } from '../../schemas/annotation.ts'
+import { presentAnnotation } from '../../schemas/annotation.ts'
 import type { SurfaceContext } from '../../surface-context.ts'
 import {
   presentWindow,
@@ -84,7 +84,7 @@ export function traceEndpoints({ tracesOf, annotationsOf, namesOf }: TracePlace)
         },
       }),
       fromQuery: queryWindowing,
-      output: traceList('traces', annotatedTrace),
+      output: traceList('traces', traceRecord),
       example: {
         filtering: {
           conditions: [
@@ -201,8 +201,6 @@ export function traceEndpoints({ tracesOf, annotationsOf, namesOf }: TracePlace)
 function unlessNone(error: unknown): undefined {
   if (!(error instanceof Refusal) || error.code !== 'annotation_not_found') throw error
 }
-
-const annotatedTrace = traceRecord.extend({ annotations: z.array(annotationRecord).optional() })
 
 function answerPage(
   key: string,
