@@ -2,7 +2,7 @@ import { type JsonPath, stringAt, textAt } from '../json-text/json-text.ts'
 import { templateFormat } from '../../../run/templates/template-variables.ts'
 import { type Editing, namedInputs, promptInputs, promptPlaces, type PromptPlaces, put } from './editing.ts'
 import { Messages } from './messages.tsx'
-import { useEffect, useId, useState } from 'react'
+import { useDeferredValue, useEffect, useId, useMemo, useState } from 'react'
 import { useRoute } from '../../api/use-route.ts'
 import { ChoiceField, TextField } from '../fields/fields.tsx'
 import styles from './draft.module.css'
@@ -19,9 +19,10 @@ export interface PromptFormProps {
 /** A prompt: its messages, its model, its parameters. */
 export function PromptForm({ editing, edit, readOnly, problemAt, onProblem }: PromptFormProps) {
   const places = promptPlaces(editing.text)
+  const format = templateFormat(places?.format && stringAt(editing.text, places.format))
+  const followed = useDeferredValue(editing.text)
+  const names = useMemo(() => [...new Set([...namedInputs(followed), ...promptInputs(followed)])], [followed])
   if (!places) return null
-  const format = templateFormat(places.format && stringAt(editing.text, places.format))
-  const names = [...new Set([...namedInputs(editing.text), ...promptInputs(editing.text)])]
   return (
     <>
       <Messages

@@ -1,5 +1,5 @@
 import { del, get, set } from 'idb-keyval'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react'
 import { useRouteText } from '../../api/use-route.ts'
 import { useDraftLock } from '../drafts/draft-lock.ts'
 import { onEmptied, draftsKept as store } from '../drafts/drafts-kept.ts'
@@ -33,7 +33,9 @@ export function useEditing(
   const [editing, setEditing] = useState(begun ?? beginAt(base))
   const [kept, setKept] = useState<EditingState['kept']>()
   const unsaved = useRef<Editing | undefined>(undefined)
-  const change = useMemo(() => changeIn(base, editing), [base, editing])
+  // The comparison with the base follows the typing, so that a key in a long prompt is shown first.
+  const followed = useDeferredValue(editing)
+  const change = useMemo(() => changeIn(base, followed), [base, followed])
   const isBroken = problemOfParameters(editing.typed) !== undefined
   const isEmptied = useRef(false)
 

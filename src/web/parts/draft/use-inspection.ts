@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'react'
+import { startTransition, useDeferredValue, useEffect, useMemo, useState } from 'react'
 import { call, type FieldProblem, Problem } from '../../api/call.ts'
 import { parseJson, membersOf } from '../../api/json.ts'
 import { type JsonPath, textAt } from '../json-text/json-text.ts'
@@ -42,7 +42,8 @@ export function useInspection(text: string): Inspection {
     )
     return () => left.abort()
   }, [asked])
-  const own = useMemo(() => problemsOfParameters(text), [text])
+  const followed = useDeferredValue(text)
+  const own = useMemo(() => problemsOfParameters(followed), [followed])
   const said = found?.text === text ? found.problems : []
   // Schema violations are located here; the server reports them as one.
   const problems = [...own, ...said.filter(({ type }) => own.length === 0 || type !== 'schema_violation')]
@@ -90,7 +91,7 @@ function problemsOfParameters(text: string): readonly FieldProblem[] {
 export function useSettled<T>(value: T, pause: number): T {
   const [settled, setSettled] = useState(value)
   useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), pause)
+    const timer = setTimeout(() => startTransition(() => setSettled(value)), pause)
     return () => clearTimeout(timer)
   }, [value, pause])
   return settled

@@ -7,7 +7,7 @@ import { wordMarks } from '../diff/line-diff.ts'
 import { LongTextField } from '../fields/fields.tsx'
 import { Fold } from '../text/text.tsx'
 import { JsonView, prettyJson } from '../json/json-view.tsx'
-import { stringAt } from '../json-text/json-text.ts'
+import { lengthAt, stringAt } from '../json-text/json-text.ts'
 import { duration } from '../time/time.tsx'
 import { places } from '../../shell/places.ts'
 import styles from './run.module.css'
@@ -110,8 +110,10 @@ function useCost(data: string, tokens: RunState['tokens']): string | undefined {
   const [price] = Object.values(schema?.['x-svc-metadata'] ?? {}).flatMap((prices) =>
     model !== undefined && prices[model] ? [prices[model]] : [],
   )
-  if (!tokens || !price) return undefined
+  const mayFallBack = (lengthAt(data, ['parameters', 'prompt', 'fallback_configs']) ?? 0) > 0
+  if (!tokens || !price || mayFallBack) return undefined
   const dollars = (tokens.prompt * price.input + tokens.completion * price.output) / 1_000_000
+  if (dollars > 0 && dollars < 0.000_001) return 'under $0.000001'
   return `$${dollars < 0.01 ? dollars.toPrecision(2) : dollars.toFixed(2)}`
 }
 
