@@ -93,9 +93,7 @@ describe('workbench: playground', () => {
     expect(await column(4).getByText('Differs from the first column').count()).to.equal(1)
     await visit.expectNoBarriers()
     await visit.picture('playground-1440')
-    expect(new URL(page.url()).searchParams.get('columns')).to.equal(
-      'v:,d:compare~2,d:compare~3,v:compare@1',
-    )
+    expect(new URL(page.url()).searchParams.get('columns')).to.equal('v:,d:compare~2,d:compare~3,v:compare@1')
 
     await page.reload()
     await column(3).getByText('Changed since v1').waitFor()
@@ -145,7 +143,6 @@ describe('workbench: playground', () => {
     // Nothing was asked after the stop, which is what it is for.
     expect(stub.received.length - before).to.equal(11)
     await visit.expectNoBarriers()
-    await visit.picture('playground-rows-1440')
     await visit.go('/a/rows/run?testset=words&row=7')
     await page.getByText('row 7 of 12').waitFor()
     await page.getByRole('combobox', { name: 'Row', exact: true }).fill('word 1')
@@ -266,8 +263,8 @@ describe('workbench: playground', () => {
     const { page } = visit
     await page.getByRole('combobox', { name: 'Model' }).fill('mistral/ministral-3b-latest')
     await page.keyboard.press('Control+Enter')
-    await page.getByRole('link', { name: 'Add a provider key in Settings' }).click()
-    await page.waitForURL('**/settings/secrets')
+    await page.getByRole('link', { name: 'Add MISTRAL_API_KEY in Settings' }).click()
+    await page.waitForURL('**/settings/secrets?secret=MISTRAL_API_KEY')
     await page.goBack()
     await page.getByText(/^draft (?:saved )?in this browser/).waitFor()
     expect(await page.getByRole('combobox', { name: 'Model' }).inputValue()).to.equal(

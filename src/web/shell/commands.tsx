@@ -59,6 +59,8 @@ export function Commands({ children }: { readonly children: ReactNode }) {
     function onKey(event: KeyboardEvent): void {
       const pressed = nameOf(event)
       if (pressed === undefined || (isTyping(event) && !pressed.startsWith('mod+'))) return
+      // The escape that closed a dialog is not the page's, too.
+      if (pressed === 'escape' && event.defaultPrevented) return
       // These two act on what is shown, so that in a dialog they are the dialog's.
       const isEverywhere = pressed.startsWith('mod+') && !/^mod\+(?:enter|s)$/.test(pressed)
       if (document.querySelector('[role=menu]') && !isEverywhere) return

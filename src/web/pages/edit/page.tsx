@@ -212,11 +212,6 @@ function Workspace({ slug, variant, name, start, lock, again }: WorkspaceProps) 
               onProblem={problems.note}
             />
           )}
-          <DraftAside text={shown.text} inspection={inspection} broken={broken} />
-          <section className={styles.changes} aria-label="Changes">
-            <h2>Changes since v{base.version}</h2>
-            <Changes base={base.text} text={shown.text} />
-          </section>
         </div>
         <TryPane
           slug={slug}
@@ -227,6 +222,13 @@ function Workspace({ slug, variant, name, start, lock, again }: WorkspaceProps) 
           broken={broken}
           isDirty={isDirty}
         />
+        <div className={styles.rest}>
+          <DraftAside text={shown.text} inspection={inspection} broken={broken} />
+          <section className={styles.changes} aria-label="Changes">
+            <h2>Changes since v{base.version}</h2>
+            <Changes base={base.text} text={shown.text} />
+          </section>
+        </div>
       </div>
       <DraftDialogs
         slug={slug}

@@ -45,7 +45,7 @@ export function TryPane({ slug, variant, text, shown, judges, broken, isDirty }:
   const [ran, setRan] = useState<string>()
   const title = isDirty ? `draft of ${variant}` : variant
   const { states, isRunning, start, stop, show } = useRuns(({ request }, outcome) =>
-    rememberRun(slug, { title, inputs: request.inputs, outcome }),
+    rememberRun(slug, { title, inputs: request.inputs, names: fields.map(({ name }) => name), outcome }),
   )
   const state = states.get(DRAFT)
   const lacking = useRefusal('invoke')

@@ -104,6 +104,7 @@ function Playground({ slug }: { readonly slug: string }) {
     rememberRun(slug, {
       title: ready.find(({ column }) => key.startsWith(`${column.key} `))?.title ?? '',
       inputs: request.inputs,
+      names: fields.map(({ name }) => name),
       outcome,
     }),
   )

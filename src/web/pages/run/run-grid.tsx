@@ -42,7 +42,7 @@ export function RunGrid({ rows, from, columns, states, marks }: RunGridProps) {
         </div>
       )}
       <div className={styles.scroll} tabIndex={0} role="region" aria-label="Table of outputs">
-        <table>
+        <table style={{ minWidth: 180 + 220 * columns.length }}>
           <thead>
             <tr>
               <th scope="col">Row</th>

@@ -37,7 +37,9 @@ export function Output({ state, data, beside, onNext, isSmall = false }: OutputP
           <code>{error.code}</code>
           {/invalid[-_]secrets/.test(error.code) && (
             <p>
-              <Link to={places.settings('secrets')}>Add a provider key in Settings</Link>
+              <Link to={places.settings('secrets')} search={{ secret: error.secret } as never}>
+                Add {error.secret ?? 'a provider key'} in Settings
+              </Link>
             </p>
           )}
         </div>
@@ -141,11 +143,9 @@ function Outputs({ text, beside, isSmall }: OutputsProps) {
   if (beside !== undefined)
     return (
       <div className={styles.text} dir="auto">
-        {beside === words ? (
-          <p className={styles.waiting}>Same output as the first column</p>
-        ) : (
-          <p className={styles.waiting}>Differs from the first column{marks ? '' : ' altogether'}</p>
-        )}
+        <p className={styles.waiting}>
+          {beside === words ? 'Same as the first column' : 'Differs from the first column'}
+        </p>
         {marks ? (
           <div className={styles.marked}>
             {marks.map((part, at) => (part.isChanged ? <mark key={at}>{part.text}</mark> : part.text))}

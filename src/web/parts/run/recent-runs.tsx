@@ -22,6 +22,8 @@ export interface RecentRun {
   /** What ran: `main v3`, `draft of main`. */
   readonly title: string
   readonly inputs: string
+  /** The inputs that what ran takes; the others came with a row. */
+  readonly names: readonly string[]
   readonly outcome: RunState
 }
 
@@ -113,6 +115,7 @@ export function RecentRuns({ slug, testset, again, show }: RecentRunsProps) {
       {kept?.outcome.outputs !== undefined && (
         <KeepRowDialog
           inputs={kept.inputs}
+          names={kept.names}
           outputs={kept.outcome.outputs}
           testset={testset}
           onKept={(to, version) => setAdded({ to, version })}
@@ -126,6 +129,7 @@ export function RecentRuns({ slug, testset, again, show }: RecentRunsProps) {
 interface KeepRowDialogProps {
   /** Of the run, as JSON text. */
   readonly inputs: string
+  readonly names: readonly string[]
   readonly outputs: string
   /** The testset that is offered first. */
   readonly testset: string | undefined
@@ -138,13 +142,13 @@ interface KeepRowDialogProps {
 const NEW_COLUMN = 'expected_answer'
 
 /** Adds a run to a testset: its inputs, and its output as the expected answer. */
-function KeepRowDialog({ inputs, outputs, testset: offered, onKept, close }: KeepRowDialogProps) {
+function KeepRowDialog({ inputs, names, outputs, testset: offered, onKept, close }: KeepRowDialogProps) {
   const [testset, setTestset] = useState(offered ?? '')
   const [typed, setTyped] = useState<string>()
   const first = useRows(testset === '' ? undefined : testset, 1, 1)
   const { mutateAsync } = useWrite('POST /testsets/revisions/commit')
   const columns = keysAt(first.rows[0]?.inputs ?? '{}', [])
-  const given = keysAt(inputs, [])
+  const given = names.length > 0 ? names : keysAt(inputs, [])
   const others = columns.filter((name) => !given.includes(name))
   const column = typed ?? others.find((name) => EXPECTED.test(name)) ?? others[0] ?? NEW_COLUMN
   const row = withTextAt(inputs, [column], JSON.stringify(shownText(outputs)))
@@ -165,25 +169,27 @@ function KeepRowDialog({ inputs, outputs, testset: offered, onKept, close }: Kee
       submit={keep}
       close={close}
     >
-      <ArtifactPicker
-        label="Testset"
-        family="testset"
-        value={testset}
-        onChange={(slug) => {
-          setTestset(slug)
-          setTyped(undefined)
-        }}
-      />
-      <TextField
-        label="Column for the output"
-        hint={
-          columns.length > 0 && !columns.includes(column)
-            ? 'The testset gets this column with the row.'
-            : 'The output becomes the expected answer of this row.'
-        }
-        value={column}
-        onChange={setTyped}
-      />
+      <div className={styles.keep}>
+        <ArtifactPicker
+          label="Testset"
+          family="testset"
+          value={testset}
+          onChange={(slug) => {
+            setTestset(slug)
+            setTyped(undefined)
+          }}
+        />
+        <TextField
+          label="Column for the output"
+          hint={
+            columns.length > 0 && !columns.includes(column)
+              ? 'The testset gets this column with the row.'
+              : 'The output becomes the expected answer of this row.'
+          }
+          value={column}
+          onChange={setTyped}
+        />
+      </div>
       <h3>The new row</h3>
       <div className={styles.json}>
         <Fold text={prettyJson(row)} />

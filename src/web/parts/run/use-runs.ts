@@ -35,6 +35,8 @@ export interface RunState {
 export interface RunFailure {
   readonly message: string
   readonly code: string
+  /** The name of the secret that is missing. */
+  readonly secret?: string | undefined
   /** The fields of the request that are wrong. */
   readonly problems?: readonly FieldProblem[]
 }
@@ -189,6 +191,7 @@ function withRecord(state: RunState, text: string): RunState {
     readonly data?: Readonly<Record<string, unknown>>
     readonly status?: { readonly message: string }
     readonly code?: string
+    readonly secret?: string
     readonly trace_id?: string
   }
   const { data = {} } = record
@@ -209,7 +212,11 @@ function withRecord(state: RunState, text: string): RunState {
         ...state,
         traceId,
         status: 'failed',
-        error: { message: record.status?.message ?? '', code: record.code ?? 'unknown' },
+        error: {
+          message: record.status?.message ?? '',
+          code: record.code ?? 'unknown',
+          secret: record.secret,
+        },
       }
     case 'result':
     case undefined:
@@ -226,9 +233,14 @@ function failureOf(error: unknown): Pick<RunState, 'error' | 'traceId'> {
       traceId: undefined,
     }
   }
-  const traceId = error.document['trace_id']
+  const { trace_id: traceId, secret } = error.document
   return {
-    error: { message: error.message, code: error.code, problems: error.errors },
+    error: {
+      message: error.message,
+      code: error.code,
+      problems: error.errors,
+      secret: typeof secret === 'string' ? secret : undefined,
+    },
     traceId: typeof traceId === 'string' ? traceId : undefined,
   }
 }
