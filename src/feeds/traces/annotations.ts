@@ -12,9 +12,11 @@ import {
   withKey,
 } from '../../base/json.ts'
 import { containsJson } from '../../base/diff.ts'
+import { TimeSlice } from '../../base/scheduling.ts'
 import { invalid, Refusal } from '../../errors.ts'
 import type { ProjectTraces } from './project-traces.ts'
 import { MOST_RECORD_LEVELS, noSuchPlace, traceQuestion, type TraceWindow } from './query/trace-page.ts'
+import { tooSlow } from './query/trace-reader.ts'
 import { type SpanRow, type StoredSpan, storedSpan } from './span-record.ts'
 import type { Span, SpanReference } from './span.ts'
 import { newTraceId } from './open-span.ts'
@@ -140,17 +142,22 @@ export class ProjectAnnotations {
   }
 
   /** A page of those that are not retracted, the newest first unless the window says otherwise. */
-  async query(asked: AnnotationFilter, { limit, ...window }: TraceWindow): Promise<AnnotationPage> {
+  async query(
+    asked: AnnotationFilter,
+    { limit, ...window }: TraceWindow,
+    signal: AbortSignal,
+  ): Promise<AnnotationPage> {
     const annotations: Annotation[] = []
     const filtering = filteringOf(asked)
     const [begin] = window.next?.split('.') ?? []
     // That of one which is not seen would tell that it is there.
     if (begin !== undefined && this.#limit && (await this.#limit.traces.read([begin])).length === 0)
       throw noSuchPlace(window.next ?? '')
-    for (let { next } = window; ;) {
+    const slice = this.#sliceOf(signal)
+    for (let { next } = window; ; await slice.rest()) {
       const left = limit === undefined ? undefined : limit - annotations.length
       const question = traceQuestion('span', filtering, { ...window, limit: left, next })
-      const page = await this.#index.query(question)
+      const page = await this.#index.query(question, signal)
       const seen = await this.#seen(page.spans.map(annotationIn))
       for (const it of seen) annotations.push(it)
       if (page.next === undefined) return { annotations, next: undefined }
@@ -165,14 +172,19 @@ export class ProjectAnnotations {
    * The traces whose newest annotation with these outputs' members has exactly these values in them; only of annotations from `oldest` on, in
    * microseconds. Refuses with `query_too_broad` if there are too many.
    */
-  async annotated(outputs: JsonObject, oldest: number | undefined): Promise<readonly string[]> {
+  async annotated(
+    outputs: JsonObject,
+    oldest: number | undefined,
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
     const names = entriesOf(outputs).map(([name]) => name)
     if (names.length === 0) throw invalid(['body', 'annotated'], 'names no member of outputs', 'missing')
     const conditions = names.map((name) => attribute(`data.outputs.${name}`, 'exists'))
     const filtering = { value: { conditions: [NOT_RETRACTED, ...conditions] }, loc: ['body', 'annotated'] }
     const wanted = new Map<string, boolean>()
-    for (let next: string | undefined; ;) {
-      const page = await this.#index.query(traceQuestion('span', filtering, { oldest, next }))
+    const slice = this.#sliceOf(signal)
+    for (let next: string | undefined; ; await slice.rest()) {
+      const page = await this.#index.query(traceQuestion('span', filtering, { oldest, next }), signal)
       for (const annotation of await this.#seen(page.spans.map(annotationIn))) {
         if (wanted.has(annotation.traceId)) continue
         wanted.set(annotation.traceId, containsJson(annotation.outputs, outputs))
@@ -194,6 +206,12 @@ export class ProjectAnnotations {
     }
     for (const row of await this.#index.read([traceId])) await this.#traces.remove(annotationIn(row).id)
     await this.#index.remove(traceId)
+  }
+
+  /** A query ends with its client, and after the time that a query of traces has. */
+  #sliceOf(signal: AbortSignal): TimeSlice {
+    const { queryMs } = this.#index
+    return new TimeSlice(signal, () => tooSlow(queryMs), queryMs)
   }
 
   /** The copy in the index, if the caller sees it. */

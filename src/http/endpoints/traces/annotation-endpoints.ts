@@ -83,9 +83,9 @@ export function annotationEndpoints(
       fromQuery: queryFilters(['annotation'], []),
       output: traceList('annotations', annotationRecord),
       example: { annotation: { outputs: { approved: false } }, windowing: { limit: 20 } },
-      run: async ({ registry, input }) => {
+      run: async ({ registry, input, untilGone }) => {
         const { filter: asked = {}, windowing = {} } = input
-        const { annotations, next } = await annotationsOf(registry).query(asked, windowing)
+        const { annotations, next } = await annotationsOf(registry).query(asked, windowing, untilGone())
         const names = namesOf(registry)
         return {
           body: {

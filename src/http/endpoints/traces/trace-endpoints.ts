@@ -98,7 +98,7 @@ export function traceEndpoints({ tracesOf, annotationsOf, namesOf }: TracePlace)
         const { headsOnly, annotated, includeAnnotations, ...named } = input
         const asked = { ...(await traceQuery(registry, 'trace', named)), headsOnly }
         const annotations = annotationsOf(registry)
-        const ids = annotated && (await annotations.annotated(annotated, asked.window.oldest))
+        const ids = annotated && (await annotations.annotated(annotated, asked.window.oldest, untilGone()))
         const question = ids ? narrowed(asked, { field: 'trace_id', operator: 'in', value: ids }) : asked
         const page =
           ids?.length === 0
