@@ -71,6 +71,11 @@ const PROOFS: Readonly<Record<string, Proof>> = {
     summary: 'the page in both themes, with a million rows',
     load: () => import('./proofs/web.ts'),
   },
+  browsers: {
+    options: '[--minutes N] [--seed S]',
+    summary: 'random edits of one testset by four browsers',
+    load: () => import('./proofs/browsers.ts'),
+  },
   mutants: {
     options: '[--only N,N-N,…] [--keep] [--choose] [--seed S] [--reach]',
     summary: 'small faults that the tests must notice',
