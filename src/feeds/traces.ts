@@ -2,6 +2,7 @@ export {
   type Annotation,
   type AnnotationFilter,
   type NewAnnotation,
+  NO_ANNOTATION,
   type ProjectAnnotations,
 } from './traces/annotations.ts'
 export { limitedTraces } from './traces/limited-traces.ts'

@@ -260,6 +260,16 @@ export function isAnnotation(record: JsonObject): boolean {
   return is('trace_type', 'annotation') && is('span_type', 'task') && is('span_name', 'annotation')
 }
 
+/** The condition that each span but that of an annotation fulfils. */
+export const NO_ANNOTATION: JsonObject = {
+  operator: 'nand',
+  conditions: [
+    { field: 'trace_type', value: 'annotation' },
+    { field: 'span_type', value: 'task' },
+    { field: 'span_name', value: 'annotation' },
+  ],
+}
+
 /** The trace that a record links to under a name. */
 export function linkIn(record: JsonObject, key: string): string | undefined {
   const links = getKey(record, 'links')

@@ -155,7 +155,7 @@ describe('annotations', () => {
     expect(refused(await say(theirs, {}, limited))).to.equal('404 trace_not_found')
     expect(refused(await say(mine, { references }, limited))).to.equal('404 artifact_not_found')
     const { traces } = await asked('/traces/query', { include_annotations: true })
-    expect(traces.map((it: any) => it.trace_id)).to.have.members([mine, own])
+    expect(traces.map((it: any) => it.trace_id)).to.deep.equal([mine])
     expect(ids(traces.find((it: any) => it.trace_id === mine))).to.deep.equal([own])
     const found = await asked('/traces/query', { annotated: { approved: true } })
     expect(found.traces.map((it: any) => it.trace_id)).to.deep.equal([mine])
@@ -225,6 +225,12 @@ function annotating(one: () => RunningService, other: () => RunningService): voi
     expect(made).to.not.have.property('retracted_at')
     const { body } = await other().get(`/annotations/${made.id}`)
     expect(body).to.deep.equal({ count: 1, annotation: made })
+    const { traces: listed } = await ask('/traces/query', { include_annotations: true })
+    expect(listed.map((it: any) => it.trace_id))
+      .to.include(span.traceId)
+      .and.not.include(made.id)
+    const { traces: all } = await ask('/traces/query', {})
+    expect(all.map((it: any) => it.trace_id)).to.include.members([span.traceId, made.id])
     const { trace } = (await other().get(`/traces/${made.id}`)).body
     expect(trace.spans.annotation).to.include({ trace_type: 'annotation', trace_id: made.id })
     expect(trace.spans.annotation.links).to.deep.equal([

@@ -3,6 +3,7 @@ import { Refusal } from '../../../errors.ts'
 import { JsonText } from '../../../base/json.ts'
 import {
   narrowed,
+  NO_ANNOTATION,
   type ProjectAnnotations,
   type ProjectTraces,
   type TracePage,
@@ -80,7 +81,11 @@ export function traceEndpoints({ tracesOf, annotationsOf, namesOf }: TracePlace)
         },
         includeAnnotations: {
           names: ['include_annotations'],
-          schema: z.boolean().meta({ description: 'With the annotations of each trace, newest first.' }),
+          schema: z
+            .boolean()
+            .meta({
+              description: 'With the annotations of each trace, newest first, in place of their own traces.',
+            }),
         },
       }),
       fromQuery: queryWindowing,
@@ -96,7 +101,8 @@ export function traceEndpoints({ tracesOf, annotationsOf, namesOf }: TracePlace)
       },
       run: async ({ registry, input, untilGone }) => {
         const { headsOnly, annotated, includeAnnotations, ...named } = input
-        const asked = { ...(await traceQuery(registry, 'trace', named)), headsOnly }
+        const whole = { ...(await traceQuery(registry, 'trace', named)), headsOnly }
+        const asked = includeAnnotations ? narrowed(whole, NO_ANNOTATION) : whole
         const annotations = annotationsOf(registry)
         const ids = annotated && (await annotations.annotated(annotated, asked.window.oldest, untilGone()))
         const question = ids ? narrowed(asked, { field: 'trace_id', operator: 'in', value: ids }) : asked
