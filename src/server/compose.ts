@@ -58,7 +58,17 @@ export async function serve(
   const runtime = openRuntime({
     config,
     fs,
-    tracesOf: projects.tracesOf,
+    // What was said of a row's trace was said of the result that is replaced.
+    tracesOf: (registry) => {
+      const traces = projects.tracesOf(registry)
+      return {
+        stored: () => traces.stored(),
+        remove: async (id) => {
+          await projects.annotationsOf(registry).forget(id, undefined)
+          return traces.remove(id)
+        },
+      }
+    },
     onTrouble: (error, evaluation) =>
       log.logger.error({ err: error, evaluation }, 'an evaluation cannot go on'),
     record: (registry, spans) => {

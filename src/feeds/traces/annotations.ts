@@ -204,7 +204,9 @@ export class ProjectAnnotations {
       await this.#index.remove(annotation.traceId)
       if (others.length > 0) await this.#index.write(others.map((row) => storedRow(row)))
     }
-    for (const row of await this.#index.read([traceId])) await this.#traces.remove(annotationIn(row).id)
+    const rows = await this.#index.read([traceId])
+    if (rows.length === 0) return
+    for (const row of rows) await this.#traces.remove(annotationIn(row).id)
     await this.#index.remove(traceId)
   }
 

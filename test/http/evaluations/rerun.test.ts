@@ -76,6 +76,8 @@ describe('http: rows of an evaluation that are run again', () => {
     answers = { ...answers, Chad: 'N’Djamena', Norway: 'Bergen' }
     asked = []
     const chad = before[2].testcase_id
+    const said = { annotation: { trace_id: before[2].trace_id, data: { outputs: { approved: false } } } }
+    expect((await service.post('/annotations', said)).status).to.equal(200)
     const { status, text, body } = await rerun(id, { testcase_ids: [chad, chad] })
     expect(status, text).to.equal(200)
     expect(asked).to.deep.equal(['Chad'])
@@ -102,6 +104,8 @@ describe('http: rows of an evaluation that are run again', () => {
       'auto_exact_match_v0',
     ])
     expect(JSON.stringify(spans)).to.include('N’Djamena').and.not.include('Abéché')
+    const { body: thumbs } = await service.post('/annotations/query', { annotation: { trace_id: traceId } })
+    expect(thumbs.count).to.equal(0)
     const lines = git(service.repository('bot'), ['notes', '--ref=evaluations', 'show', 'bot~1'])
       .trim()
       .split('\n')
