@@ -66,7 +66,7 @@ export interface AnnotationLimit {
 
 /**
  * The annotations of a project's traces. Each is a trace of its own, with a link to the one that it is about. A copy of it lies in an index,
- * where it is a span of that one: so those of a trace are found at once, however many traces there are.
+ * where it is a span of that one: so those of a trace are found at once, however many traces there are (decision 56).
  */
 export class ProjectAnnotations {
   readonly #traces: ProjectTraces
