@@ -52,7 +52,13 @@ export function evaluationEndpoints(
       })),
       retrieveReferences(applications.names).transform((application) => ({ application })),
     ),
-    envelope(judging),
+    envelope({
+      ...judging,
+      testcaseIds: {
+        names: ['testcase_ids'],
+        schema: testcaseIds.meta({ description: 'Runs these rows of the testset only.' }),
+      },
+    }),
   )
   const judgesOf = async ({ registry, input }: Call<JudgesNamed>): Promise<Revision[]> => {
     const wanted: RetrieveReferences[] = [
@@ -95,6 +101,7 @@ export function evaluationEndpoints(
             application,
             evaluators: await judgesOf(call),
             concurrency: input.concurrency ?? 4,
+            testcaseIds: input.testcaseIds,
           },
           evaluatorOf(call),
         )
@@ -156,7 +163,7 @@ export function evaluationEndpoints(
       input: envelope({
         testcaseIds: {
           names: ['testcase_ids'],
-          schema: z.array(uuid).min(1).max(MAX_TESTCASE_IDS),
+          schema: testcaseIds,
           required: true,
         },
         wait,
@@ -264,6 +271,8 @@ export function evaluationEndpoints(
 }
 
 const MOST_EVALUATORS = 50
+
+const testcaseIds = z.array(uuid).min(1).max(MAX_TESTCASE_IDS)
 
 const wait = {
   names: ['wait'],

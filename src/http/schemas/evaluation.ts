@@ -50,6 +50,7 @@ export const evaluationRecord = z.strictObject({
   evaluators: z.array(z.strictObject({ name: z.string(), ...pinned })),
   concurrency: z.int(),
   rows: z.int(),
+  testcase_ids: z.array(id).meta({ description: 'The rows that are run, where not all are.' }).optional(),
   outputs_from: id
     .meta({
       description: 'The evaluation that ran the application, where this one only judged its outputs anew.',
@@ -93,7 +94,7 @@ export const resultFilter = z
 
 export function presentEvaluation({ plan, state, finishedAt, summary }: Evaluation): object {
   const { id, created_at, created_by, testset, application, evaluators, concurrency, rows } = plan
-  const { outputs_from: source } = plan
+  const { outputs_from: source, testcase_ids: ids } = plan
   return {
     id,
     state,
@@ -105,6 +106,7 @@ export function presentEvaluation({ plan, state, finishedAt, summary }: Evaluati
     evaluators,
     concurrency,
     rows,
+    ...(ids === undefined ? {} : { testcase_ids: ids }),
     ...(source === undefined ? {} : { outputs_from: source }),
     summary,
   }

@@ -41,10 +41,11 @@ export interface NamedRow {
   read(): Promise<EvaluationRow>
 }
 
-/** The rows of these testcases, in the order of the testset. Refuses testcases that are none of its rows. */
+/** The rows of these testcases, in the order of the testset. Refuses testcases that are none of its rows, or not `among` those given. */
 export async function rowsNamed(
   { artifact, stored, slug }: Revision,
   ids: ReadonlySet<string>,
+  among?: readonly string[],
 ): Promise<readonly NamedRow[]> {
   const { objects } = artifact.repository
   const found: NamedRow[] = []
@@ -52,7 +53,7 @@ export async function rowsNamed(
   for await (const batch of rowsOfTree(objects, tree)) {
     for (const row of batch) {
       const id = testcaseId(row.oid, artifact.id)
-      if (!ids.has(id)) continue
+      if (!ids.has(id) || among?.includes(id) === false) continue
       const read = async (): Promise<EvaluationRow> => {
         const bytes = await readBytes(objects, row.oid, 'blob')
         return { testcaseId: id, data: contentOf(decodeRow(bytes, () => rowPath(row.position))) }
@@ -69,6 +70,11 @@ export async function rowsNamed(
     `${missing[0]}${others} of ${slug}, which this evaluation ran. POST /evaluations/{id}/results answers them`,
     'unknown_testcase',
   )
+}
+
+/** Reads named rows, one by one. */
+export async function* readRows(named: readonly NamedRow[]): AsyncGenerator<EvaluationRow> {
+  for (const { read } of named) yield await read()
 }
 
 /** The testcase ids of a testset revision, in order, in batches. */

@@ -12,6 +12,8 @@ export interface EvaluationOrder {
   readonly application: Revision
   readonly evaluators: readonly Revision[]
   readonly concurrency: number
+  /** The testcases to run; all if undefined. */
+  readonly testcaseIds?: readonly string[] | undefined
   /** The finished evaluation of the same testset and application whose outputs are judged. Without it, the application runs. */
   readonly outputsFrom?: string
 }

@@ -14,8 +14,10 @@ export interface EvaluationPlan {
   readonly evaluators: readonly NamedEvaluator[]
   /** The number of rows that run at once. */
   readonly concurrency: number
-  /** The number of rows of the testset revision. */
+  /** The number of rows that are run. */
   readonly rows: number
+  /** The testcases that are run, if not all rows of the testset revision. */
+  readonly testcase_ids?: readonly string[]
   /** The evaluation that ran the application, if this one only judges its outputs. */
   readonly outputs_from?: string
 }

@@ -51,6 +51,7 @@ const plan = z.object({
   evaluators: z.array(z.object({ name: z.string(), ...pinned })),
   concurrency: z.int().min(1).max(MOST_AT_ONCE),
   rows: z.int().min(0),
+  testcase_ids: z.array(z.string()).exactOptional(),
   outputs_from: z.uuid().exactOptional(),
 })
 

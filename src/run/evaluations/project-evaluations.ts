@@ -80,7 +80,7 @@ export class ProjectEvaluations {
    * evaluation without a permit.
    */
   async start(
-    { testset, application, evaluators, concurrency, outputsFrom }: EvaluationOrder,
+    { testset, application, evaluators, concurrency, testcaseIds, outputsFrom }: EvaluationOrder,
     by: Evaluator,
   ): Promise<RunningEvaluation> {
     const { now } = this.#registry
@@ -93,6 +93,8 @@ export class ProjectEvaluations {
       return this.resume(chosen, by)
     const release = this.#acquire()
     try {
+      const named = testcaseIds && (await rowsNamed(testset, new Set(testcaseIds)))
+      const ids = named?.map((row) => row.testcaseId)
       const plan: EvaluationPlan = {
         id: chosen ?? uuidv7(),
         created_at: now().toISOString(),
@@ -101,7 +103,8 @@ export class ProjectEvaluations {
         application: pinnedRevisionOf(application),
         evaluators: nameEvaluators(evaluators),
         concurrency,
-        rows: await countTestcases(testset),
+        rows: ids ? ids.length : await countTestcases(testset),
+        ...(ids ? { testcase_ids: ids } : {}),
         ...(outputsFrom === undefined ? {} : { outputs_from: outputsFrom }),
       }
       this.#assertOpen()
@@ -135,7 +138,7 @@ export class ProjectEvaluations {
       pinnedRevision(this.#registry, 'workflow', plan.application.revision_id),
     ])
     const order = { testset, application, evaluators, concurrency: concurrency ?? plan.concurrency }
-    return this.start({ ...order, outputsFrom: plan.outputs_from ?? id }, by)
+    return this.start({ ...order, testcaseIds: plan.testcase_ids, outputsFrom: plan.outputs_from ?? id }, by)
   }
 
   /**
@@ -172,7 +175,7 @@ export class ProjectEvaluations {
       )
     }
     const testset = await pinnedRevision(this.#registry, 'testset', plan.testset.revision_id)
-    const rows = await rowsNamed(testset, new Set(testcaseIds))
+    const rows = await rowsNamed(testset, new Set(testcaseIds), plan.testcase_ids)
     return this.#run(this.#log(id), by, { rows }, this.#acquire())
   }
 

@@ -4,7 +4,7 @@ import type { Registry } from '../../registry/registries.ts'
 import { revisionById, type Revision, readRevisionAt } from '../../registry/revisions.ts'
 import type { EvaluationLog } from './evaluation-log.ts'
 import { writeEvaluationNote } from './evaluation-note.ts'
-import { evaluationRows, type EvaluationRow, type NamedRow } from './evaluation-rows.ts'
+import { evaluationRows, type EvaluationRow, type NamedRow, readRows, rowsNamed } from './evaluation-rows.ts'
 import type { EvaluationServices, Evaluator } from './evaluation-services.ts'
 import type { Evaluation, RunResult, RowResult, EvaluationPlan, PinnedRevision } from './evaluation.ts'
 import type { RunningEvaluation } from './running-evaluation.ts'
@@ -66,7 +66,9 @@ export async function runEvaluation({
   await runRows({
     concurrency: plan.concurrency,
     keep: (results) => log.add(lease, results),
-    rows: evaluationRows(testset),
+    rows: plan.testcase_ids
+      ? readRows(await rowsNamed(testset, new Set(plan.testcase_ids)))
+      : evaluationRows(testset),
     done,
     run: async (row) => {
       // Remove what an interrupted run of the row has recorded.
@@ -126,9 +128,7 @@ export async function rerunRows({
   await runRows({
     concurrency: plan.concurrency,
     keep: async (some) => some.forEach((result) => results.push(result)),
-    rows: (async function* () {
-      for (const { read } of named) yield await read()
-    })(),
+    rows: readRows(named),
     done: new Set(),
     run: (row) => runRow(setting, row),
     settle: async () => undefined,

@@ -249,6 +249,26 @@ describe('http: evaluations', () => {
     expect(resumed.tokens).to.deep.equal(summary.usage.tokens)
   })
 
+  it('a new evaluation may be of some rows only, which is judged and run again as one of all', async () => {
+    const all = await client.run(order)
+    const { results } = (await service.post(`/evaluations/${all.id}/results`)).body
+    const [norway, peru, chad] = results.map((it: any) => it.testcase_id)
+    const some = await client.run({ ...order, testcase_ids: [chad, norway] })
+    expect(some).to.deep.include({ state: 'finished', rows: 2, testcase_ids: [norway, chad] })
+    expect(some.summary).to.deep.include({ done: 2 })
+    const done = (await service.post(`/evaluations/${some.id}/results`)).body.results
+    expect(done.map((it: any) => it.testcase_id)).to.deep.equal([norway, chad])
+    const judged = await service.post(`/evaluations/${some.id}/judge`, {
+      evaluator_refs: [{ slug: 'exact' }],
+    })
+    expect(judged.body.evaluation).to.deep.include({ state: 'finished', testcase_ids: [norway, chad] })
+    expect((await service.post(`/evaluations/${some.id}/rerun`, { testcase_ids: [peru] })).status).to.equal(
+      422,
+    )
+    const unknown = await service.post('/evaluations/run', { ...order, testcase_ids: [all.id] })
+    expect([unknown.status, unknown.body.errors[0].loc]).to.deep.equal([422, ['body', 'testcase_ids']])
+  })
+
   it('counts rows that the application fails on, and goes on', async () => {
     await client.workflow('picky', {
       uri: 'svc:custom:mock:v0',
