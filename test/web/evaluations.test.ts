@@ -355,6 +355,62 @@ describe('workbench: evaluations', () => {
     for (const each of [visit, others, watching]) await each.close()
   })
 
+  it('finds the row that fails, runs it again by a key, and with the fixed prompt in an evaluation of that row', async () => {
+    const fixed = (capital: string) => promptOf([['Peru', capital]])
+    const { application } = await bench.ask('POST', '/simple/applications/', {
+      application: { slug: 'fixable', data: fixed('Wrong') },
+    })
+    await testset('pair', [
+      { country: 'Norway', capital: 'Norway' },
+      { country: 'Peru', capital: 'Lima' },
+    ])
+    const id = await run('fixable', 'pair')
+    const visit = await bench.visit({ path: `/eval/${id}` })
+    const { page } = visit
+    const rows = page.getByRole('table', { name: 'Rows of the evaluation' })
+    await page.getByRole('button', { name: 'Failed' }).click()
+    await rows.getByText('Wrong').click()
+    const panel = page.getByRole('complementary', { name: 'The opened row' })
+    await panel.getByRole('button', { name: 'Run this row again' }).waitFor()
+    expect(
+      await panel.getByRole('button', { name: /Run with/ }).count(),
+      'there is no newer version',
+    ).to.equal(0)
+    const { results } = await bench.ask('POST', `/evaluations/${id}/results`, {
+      result: { outcome: 'failed' },
+    })
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    await page.keyboard.press('r')
+    await panel.getByRole('status').getByText('Run again: exact v1 failed').waitFor()
+    expect(asked).to.include(`/api/evaluations/${id}/rerun`)
+    expect(asked, 'no other row is loaded anew').to.not.include('/api/testcases/query')
+    const again = await bench.ask('POST', `/evaluations/${id}/results`, { result: { outcome: 'failed' } })
+    expect(again.results[0].testcase_id).to.equal(results[0].testcase_id)
+    await bench.ask('POST', '/applications/revisions/commit', {
+      application_revision_commit: {
+        application_variant_id: application.variant_id,
+        message: 'The capital of Peru',
+        data: fixed('Lima'),
+      },
+    })
+    await page.reload()
+    await panel.getByRole('button', { name: 'Run with v2' }).waitFor()
+    await visit.expectNoBarriers()
+    await visit.picture('evaluation-row-1440')
+    await panel.getByRole('button', { name: 'Run with v2' }).click()
+    await page.getByRole('heading', { name: 'fixable v2 on pair v1' }).waitFor()
+    await page.getByText('one row only').waitFor()
+    await rows.getByRole('row', { name: /country Peru Lima Lima exact v1 passed/ }).waitFor()
+    expect(await rows.getByRole('row').count()).to.equal(2)
+    await visit.close()
+    const { key } = await bench.ask('POST', '/keys/', { key: { name: 'onlooker', scopes: ['read'] } })
+    const reader = await bench.visit({ path: `/eval/${id}?row=${results[0].testcase_id}`, key: key.secret })
+    for (const name of [/Run this row again.*lacks the scope invoke/, /Run with v2.*lacks the scope invoke/])
+      await reader.page.getByRole('button', { name }).waitFor()
+    await reader.close()
+  })
+
   it('reads a chat as text and as messages, in the order of the testset, with tokens and times, and leads to the playground', async () => {
     await bench.ask('POST', '/simple/applications/', {
       application: {

@@ -68,9 +68,7 @@ describe('workbench: traces', () => {
     await say('hello world')
     await page.getByText('New traces').waitFor()
     await page.getByRole('button', { name: 'show' }).click()
-    await page
-      .getByRole('row', { name: /completion_v0 echo v1 say: hello world hello world .* 7 / })
-      .waitFor()
+    await page.getByRole('row', { name: /echo v1 say: hello world hello world .* 7 / }).waitFor()
     await visit.close()
   })
 
@@ -84,7 +82,7 @@ describe('workbench: traces', () => {
     expect(await rows.nth(1).textContent(), 'the newest comes first').to.include('failing')
     await visit.expectNoBarriers()
     await visit.picture('traces-1440')
-    await page.getByLabel('Text in it').fill('pear')
+    await page.getByLabel('Search text').fill('pear')
     await page.keyboard.press('Enter')
     await page.waitForURL('**/trace?text=pear')
     await rows.getByText('hello world').first().waitFor({ state: 'detached' })
@@ -95,21 +93,23 @@ describe('workbench: traces', () => {
     await page.waitForURL('**/trace?status=error')
     await rows.getByText('hello world').first().waitFor({ state: 'detached' })
     await rows.getByText('Unreplaced variables').waitFor()
-    await page.getByRole('combobox', { name: 'Of the prompt' }).fill('ech')
+    await page.getByRole('combobox', { name: 'Prompt' }).fill('ech')
     await page.getByRole('option', { name: 'echo' }).click()
     await page.waitForURL('**status=error&artifact=echo')
     await page.getByText('No traces match').waitFor()
     await visit.expectNoBarriers()
     await page.getByRole('button', { name: 'Show all traces' }).click()
-    await page.getByLabel('At least ms').fill('soon')
+    await page.getByLabel('Minimum duration').fill('soon')
     await page.getByText('Milliseconds, such as 1500.').waitFor()
-    await page.getByLabel('At least ms').fill('3600000')
+    await page.getByLabel('Minimum duration').fill('3600000')
     await page.keyboard.press('Enter')
     await page.waitForURL('**slower=3600000')
     await page.getByText('No traces match').waitFor()
     await page.goBack()
     await rows.nth(3).waitFor()
-    expect(await page.getByLabel('At least ms').inputValue(), 'what the address does not say').to.equal('')
+    expect(await page.getByLabel('Minimum duration').inputValue(), 'what the address does not say').to.equal(
+      '',
+    )
     await page.getByRole('heading', { name: 'Traces' }).click()
     for (const key of ['j', 'j', 'Enter']) await page.keyboard.press(key)
     await page.waitForURL('**/trace/*')
@@ -122,7 +122,7 @@ describe('workbench: traces', () => {
     const visit = await bench.visit({ path: `/trace/${id}` })
     const { page } = visit
     const panel = page.getByRole('region', { name: 'The picked span' })
-    await panel.getByRole('heading', { name: 'completion_v0' }).waitFor()
+    await panel.getByRole('heading', { name: 'echo v1' }).waitFor()
     await panel.getByText(/7 tokens \(5 in, 2 out\)/).waitFor()
     await visit.expectNoBarriers()
     const tree = page.getByRole('tree', { name: 'Spans' })
@@ -157,19 +157,144 @@ describe('workbench: traces', () => {
     const second = await say('two')
     const visit = await bench.visit({ path: `/trace/${second}` })
     const { page } = visit
-    await page.getByRole('link', { name: 'Earlier traces of this prompt' }).click()
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menuitem', { name: 'Earlier traces of this prompt' }).click()
     await page.waitForURL('**/trace?artifact=echo&before=*')
     const rows = page.getByRole('table', { name: 'Traces' }).getByRole('row')
     await rows.nth(1).waitFor()
     expect(await rows.nth(1).textContent()).to.include('one')
     expect(await rows.nth(1).getByRole('link').first().getAttribute('href')).to.equal(`/trace/${first}`)
     await page.goBack()
-    expect(await page.getByRole('link', { name: 'Run with this input' }).getAttribute('href')).to.equal(
-      `/a/echo/run?trace=${second}`,
+    expect(await page.getByRole('link', { name: 'Open in playground' }).getAttribute('href')).to.equal(
+      `/a/echo/run?left=r%3Aecho-1&trace=${second}`,
     )
     await page.getByRole('region', { name: 'The picked span' }).getByRole('link', { name: 'v1' }).click()
     await page.waitForURL('**/a/echo/r/echo-1')
     await visit.close()
+  })
+
+  it('reads a chat as messages, leaves drafts out until they are asked for, and finds the traces of a version', async () => {
+    const data = { ...prompt('{{say}}'), uri: 'svc:builtin:chat:v0' }
+    await bench.ask('POST', '/simple/applications/', { application: { slug: 'chatter', data } })
+    await bench.ask('POST', '/services/invoke', {
+      references: { application: { slug: 'chatter' } },
+      data: { inputs: { say: 'x', messages: [{ role: 'user', content: 'My parcel is lost.' }] } },
+    })
+    await bench.ask('POST', '/services/invoke', {
+      references: { application: { slug: 'echo' } },
+      data: { parameters: prompt('Draft: {{say}}').parameters, inputs: { say: 'not yet' } },
+    })
+    const visit = await bench.visit({ path: '/trace' })
+    const { page } = visit
+    const table = page.getByRole('table', { name: 'Traces' })
+    await table
+      .getByRole('row', { name: /chatter v1 My parcel is lost\. · say: x My parcel is lost\./ })
+      .waitFor()
+    expect(await table.getByText('not yet').count()).to.equal(0)
+    await page.getByLabel('Show drafts').check()
+    await page.waitForURL('**/trace?drafts=1')
+    await table
+      .getByRole('row', { name: /echo, a draft say: not yet Draft: not yet/ })
+      .getByRole('link')
+      .click()
+    await page.getByRole('heading', { name: 'echo, a draft', level: 1 }).waitFor()
+    await visit.expectNoBarriers()
+    await visit.go('/trace?artifact=echo')
+    await table.getByRole('link', { name: 'echo v1' }).first().click()
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menuitem', { name: 'Traces of echo v1' }).click()
+    await page.waitForURL('**/trace?revision=echo-1')
+    await page.getByText('Only of the version').waitFor()
+    await table.getByText('hello world').first().waitFor()
+    expect(await table.getByText('My parcel is lost.').count()).to.equal(0)
+    await visit.close()
+  })
+
+  it('keeps a trace as a row, by keys: shows which value goes where, and the row, before it is saved', async () => {
+    await bench.ask('POST', '/simple/testsets/', {
+      testset: { slug: 'sayings', data: { testcases: [{ data: { say: 'Hi', expected_answer: 'Hi' } }] } },
+    })
+    const id = await say('Good evening')
+    const visit = await bench.visit({ path: `/trace/${id}` })
+    const { page } = visit
+    await page.getByRole('tree', { name: 'Spans' }).waitFor()
+    await page.keyboard.press('a')
+    const dialog = page.getByRole('dialog', { name: 'Add to a testset' })
+    await dialog.getByRole('button', { name: /Choose a testset first/ }).waitFor()
+    await page.keyboard.type('sayi')
+    await dialog.getByRole('option', { name: 'sayings' }).waitFor()
+    await page.keyboard.press('Enter')
+    const row = dialog.getByRole('region', { name: 'The row as it will be' })
+    await row.getByText('expected_answer').waitFor()
+    await dialog.getByLabel('Expected answer', { exact: true }).fill('Good evening to you')
+    await row.getByText('Good evening to you').waitFor()
+    await visit.expectNoBarriers()
+    await visit.picture('trace-add-1440')
+    await dialog.getByLabel('Output', { exact: true }).selectOption('say')
+    await dialog.getByRole('button', { name: /Two values go to the column “say”/ }).waitFor()
+    await dialog.getByLabel('Output', { exact: true }).selectOption('expected_answer')
+    await dialog.getByRole('button', { name: 'Save version' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('status').getByText('Row added: sayings is at v2.').waitFor()
+    const { testset_revision: head } = await bench.ask('POST', '/testsets/revisions/retrieve', {
+      testset_ref: { slug: 'sayings' },
+    })
+    const { testcase_dedup_id: _, ...added } = head.data.testcases[1].data
+    expect(added).to.deep.equal({ say: 'Good evening', expected_answer: 'Good evening to you' })
+    expect(head.message).to.equal('Keep a trace of echo v1 as a row')
+    await page.getByRole('link', { name: 'sayings' }).click()
+    await page.waitForURL('**/t/sayings')
+    await visit.close()
+  })
+
+  it('takes a thumb and a note, which are a column and a filter, and takes them back', async () => {
+    const [good, bad] = [await say('well said'), await say('badly said')]
+    await bench.ask('POST', '/annotations/', {
+      annotation: { trace_id: bad, data: { outputs: { approved: false, comment: HOSTILE } } },
+    })
+    const { key } = await bench.ask('POST', '/keys/', {
+      key: { name: 'judge', scopes: ['read', 'annotate'] },
+    })
+    const visit = await bench.visit({ path: `/trace/${good}`, key: key.secret })
+    const { page } = visit
+    const feedback = page.getByRole('region', { name: 'Feedback' })
+    await feedback.getByRole('button', { name: 'Approve' }).waitFor()
+    await page.keyboard.press('+')
+    await feedback.getByRole('status').getByText('approved').waitFor()
+    await feedback.getByRole('button', { name: 'Approve', pressed: true }).waitFor()
+    await page.keyboard.press('m')
+    await page.getByRole('dialog', { name: 'Note on this trace' }).getByLabel('Note').fill('As we would')
+    await visit.expectNoBarriers()
+    await page.getByRole('button', { name: 'Save the note' }).click()
+    await feedback.getByText('As we would').waitFor()
+    expect(await feedback.getByRole('listitem').count(), 'the note joins the thumb').to.equal(1)
+    await visit.expectNoBarriers()
+    await visit.picture('trace-feedback-1440')
+    await visit.go('/trace')
+    const table = page.getByRole('table', { name: 'Traces' })
+    await table.getByRole('row', { name: /echo v1 say: well said .* approved As we would/ }).waitFor()
+    await table.getByRole('row', { name: /echo v1 say: badly said .* rejected <script>/ }).waitFor()
+    expect(await table.getByText('annotation').count(), 'what people say is no row of its own').to.equal(0)
+    await visit.expectNoBarriers()
+    await page.getByLabel('Feedback').selectOption('approved')
+    await page.waitForURL('**/trace?approved=true')
+    await table.getByText('badly said').first().waitFor({ state: 'detached' })
+    await table.getByText('well said').first().waitFor()
+    expect(await table.getByRole('row').count()).to.equal(2)
+    await table.getByRole('link', { name: 'echo v1' }).click()
+    await feedback.getByRole('button', { name: 'Approve', pressed: true }).click()
+    await feedback.getByRole('button', { name: 'Approve', pressed: false }).waitFor()
+    expect(await feedback.getByRole('listitem').count()).to.equal(0)
+    await page.goBack()
+    await page.getByText('No traces match').waitFor()
+    await visit.close()
+    const { annotations } = await bench.ask('POST', '/annotations/query', {})
+    expect(annotations.map((it: any) => it.trace_id)).to.deep.equal([bad])
+    const { key: reading } = await bench.ask('POST', '/keys/', { key: { name: 'reader', scopes: ['read'] } })
+    const reader = await bench.visit({ path: `/trace/${bad}`, key: reading.secret })
+    await reader.page.getByText('<script>').first().waitFor()
+    await reader.page.getByRole('button', { name: /Approve.*lacks the scope annotate/ }).waitFor()
+    await reader.close()
   })
 
   it('shows hostile outputs as text, and folds a line of a megabyte', async () => {
@@ -186,7 +311,7 @@ describe('workbench: traces', () => {
     await panel.getByRole('button', { name: 'show all 1,000,000 characters' }).first().waitFor()
     await panel.getByRole('link', { name: 'JSON' }).click()
     await panel.getByText('svc:').waitFor()
-    expect(await page.title()).to.equal('completion_v0 · Traces · Branchpoint')
+    expect(await page.title()).to.equal('echo v1 · Traces · Branchpoint')
     await visit.close()
   })
 
@@ -255,17 +380,27 @@ describe('workbench: traces', () => {
     const id = await say('forget this')
     const { key } = await bench.ask('POST', '/keys/', { key: { name: 'reader', scopes: ['read'] } })
     const reader = await bench.visit({ path: `/trace/${id}`, key: key.secret })
-    await reader.page.getByRole('button', { name: /Delete.*lacks the scope write/ }).click({ force: true })
+    await reader.page
+      .getByRole('button', { name: /Add to testset.*lacks the scope write/ })
+      .click({ force: true })
     expect(await reader.page.getByRole('dialog').count()).to.equal(0)
+    await reader.page.getByRole('button', { name: 'More' }).click()
+    const off = reader.page.getByRole('menuitem', { name: 'Delete' })
+    expect(await off.getAttribute('aria-disabled')).to.equal('true')
+    expect(await off.getAttribute('title')).to.include('lacks the scope write')
     await reader.close()
     const visit = await bench.visit({ path: `/trace/${id}` })
     const { page } = visit
-    await page.getByRole('button', { name: 'Delete' }).click()
+    const remove = async (): Promise<void> => {
+      await page.getByRole('button', { name: 'More' }).click()
+      await page.getByRole('menuitem', { name: 'Delete' }).click()
+    }
+    await remove()
     const dialog = page.getByRole('dialog', { name: 'Delete this trace?' })
     await visit.expectNoBarriers()
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
-    await page.getByRole('button', { name: 'Delete' }).click()
+    await remove()
     await dialog.getByRole('button', { name: 'Delete the trace for good' }).click()
     await page.waitForURL('**/trace')
     await page.getByRole('table', { name: 'Traces' }).waitFor()

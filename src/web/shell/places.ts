@@ -31,21 +31,11 @@ export const places = {
 } as const
 
 /** The search parameters of the playground that open a version with the inputs of a trace. */
-export function playgroundWith({
-  revision,
-  variant,
-  version,
-  trace,
-}: PlaygroundStart): Record<string, string> {
-  return { left: `r:${revision}`, variant, version: String(version), trace }
-}
-
-interface PlaygroundStart {
-  /** The revision's slug. */
-  readonly revision: string
-  readonly variant: string
-  readonly version: number
-  readonly trace: string
+export function playgroundWith(
+  revisionSlug: string | undefined,
+  trace: string,
+): Readonly<Record<string, string>> {
+  return { ...(revisionSlug === undefined ? {} : { left: `r:${revisionSlug}` }), trace }
 }
 
 /** The search parameters of the address. */

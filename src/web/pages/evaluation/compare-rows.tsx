@@ -9,17 +9,9 @@ import { endNames, type Evaluation, type JudgePair } from '../../parts/evaluatio
 import { Empty } from '../../parts/states/states.tsx'
 import { Toggles } from '../../parts/tabs/tabs.tsx'
 import { clipped, textOf } from '../../parts/text/text.tsx'
+import { Values } from '../../parts/values/values.tsx'
 import { places, useAddress } from '../../shell/places.ts'
-import {
-  outcomeOf,
-  outputOf,
-  type RowResult,
-  RowColumns,
-  Value,
-  Verdict,
-  type Outcome,
-  rankOf,
-} from './outcome.tsx'
+import { outcomeOf, outputOf, type RowResult, Value, Verdict, type Outcome, rankOf } from './outcome.tsx'
 import {
   useExpectedColumns,
   expectedOf,
@@ -142,7 +134,7 @@ function ComparePanel({ row, names: [base, head], judges, expected, close }: Com
       </nav>
       <section>
         <h3>Inputs</h3>
-        <RowColumns data={columns} without={wanted?.column} />
+        <Values data={columns} without={wanted?.column} />
       </section>
       {wanted && (
         <section>

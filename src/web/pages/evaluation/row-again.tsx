@@ -1,10 +1,10 @@
 import { type InfiniteData, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { call, type Route } from '../../api/call.ts'
+import { call } from '../../api/call.ts'
 import { writeOurs } from '../../api/ours.ts'
 import { useRoute, useWrite } from '../../api/use-route.ts'
 import { Button, LinkButton } from '../../parts/button/button.tsx'
-import { type Evaluation, variantOf } from '../../parts/evaluation/evaluation.tsx'
+import type { Evaluation } from '../../parts/evaluation/evaluation.tsx'
 import { Failure } from '../../parts/states/states.tsx'
 import { useCommands } from '../../shell/commands.tsx'
 import { places, playgroundWith } from '../../shell/places.ts'
@@ -26,21 +26,21 @@ export function RowAgain({ run, result }: RowAgainProps) {
   const navigate = useNavigate()
   const lacking = useRefusal('invoke')
   const refusal =
-    run.outputs_from !== undefined
-      ? 'This evaluation judged stored outputs: run the row again in the evaluation that they are from.'
+    run.state === 'finished'
+      ? undefined
       : run.state === 'running'
-        ? 'The evaluation is running: wait for its end, or stop it.'
-        : undefined
+        ? 'The evaluation is running: wait for its end.'
+        : 'The evaluation was interrupted: resume it first.'
   const error = again.error ?? start.error
   const withNewer = async (): Promise<void> => {
     const { evaluation } = await start.mutateAsync({
       body: {
         testset_revision_ref: { id: run.testset.revision_id },
-        application_revision_ref: { id: newer?.id },
+        application_revision_ref: { id: newer?.id ?? application.revision_id },
         evaluator_revision_refs: run.evaluators.map(({ revision_id: id }) => ({ id })),
         testcase_ids: [result.testcase_id],
         wait: false,
-      } as never,
+      },
     })
     await navigate({
       to: places.evaluation(evaluation.id),
@@ -74,12 +74,7 @@ export function RowAgain({ run, result }: RowAgainProps) {
         )}
         <LinkButton
           to={places.run(application.artifact_slug)}
-          search={playgroundWith({
-            revision: application.revision_slug,
-            variant: variantOf(application),
-            version: application.version,
-            trace: result.trace_id,
-          })}
+          search={playgroundWith(application.revision_slug, result.trace_id)}
         >
           Open in playground
         </LinkButton>
@@ -120,9 +115,9 @@ function useRowAgain({ id }: Evaluation, testcaseId: string) {
       const path = { id }
       const body = { testcase_ids: [testcaseId] }
       let { evaluation } = await writeOurs(() =>
-        call('POST /evaluations/{id}/rerun' as Route as 'POST /evaluations/{id}/resume', {
+        call('POST /evaluations/{id}/rerun', {
           path,
-          body: body as never,
+          body,
         }),
       )
       while (evaluation.state === 'running') {

@@ -147,7 +147,15 @@ function endOf({ state, rows, evaluators, summary }: Evaluation): string {
 
 /** What the evaluation ran, with versions: all are pinned when it starts. */
 function RunFacts({ run }: { readonly run: Evaluation }) {
-  const { application, testset, evaluators, concurrency, outputs_from: source, summary } = run
+  const {
+    application,
+    testset,
+    evaluators,
+    concurrency,
+    outputs_from: source,
+    summary,
+    testcase_ids: only,
+  } = run
   const { duration_ms: took, tokens } = summary.usage ?? {}
   return (
     <dl className={styles.facts}>
@@ -166,6 +174,9 @@ function RunFacts({ run }: { readonly run: Evaluation }) {
         <dd>
           <Link to={places.testset(testset.artifact_slug)}>{testset.artifact_slug}</Link>
           <span>v{testset.version}</span>
+          {only !== undefined && (
+            <span className="muted">{only.length === 1 ? 'one row' : `${only.length} rows`} only</span>
+          )}
         </dd>
       </div>
       <div>

@@ -10,8 +10,9 @@ import { Empty, Failure, Skeleton } from '../../parts/states/states.tsx'
 import { Toggles } from '../../parts/tabs/tabs.tsx'
 import { clipped, textOf } from '../../parts/text/text.tsx'
 import { duration } from '../../parts/time/time.tsx'
+import { Values } from '../../parts/values/values.tsx'
 import { places, useAddress } from '../../shell/places.ts'
-import { outcomeOf, type RowResult, Verdict, RowColumns, Reason, Value } from './outcome.tsx'
+import { outcomeOf, type RowResult, Verdict, Reason, Value } from './outcome.tsx'
 import {
   useOpenRow,
   useExpectedColumns,
@@ -238,7 +239,7 @@ function RowPanel({ run, testcaseId, expected, close }: RowPanelProps) {
           <RowAgain key={testcaseId} run={run} result={result} />
           <section>
             <h3>Inputs</h3>
-            <RowColumns data={data} without={wanted?.column} />
+            <Values data={data} without={wanted?.column} />
           </section>
           <section>
             <h3>

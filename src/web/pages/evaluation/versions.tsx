@@ -159,7 +159,11 @@ function useRunsOfVariant({ application, testset }: Evaluation): {
     runs:
       ids &&
       all.data?.evaluations.filter(
-        (it) => it.testset.artifact_id === testset.artifact_id && ids.has(it.application.revision_id),
+        (it) =>
+          it.testset.artifact_id === testset.artifact_id &&
+          ids.has(it.application.revision_id) &&
+          // The score of a single row says nothing of a version.
+          it.testcase_ids === undefined,
       ),
     variant: variant?.variant_slug ?? application.artifact_slug,
     refetch,

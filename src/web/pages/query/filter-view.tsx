@@ -48,12 +48,22 @@ function Parts({ filter }: { readonly filter: Filter }) {
 }
 
 function Said({ condition: { field, relation, value } }: { readonly condition: Condition }) {
+  const words = WORDS[[field, relation, value].join(' ').trim()]
+  if (words !== undefined) return <span className={styles.condition}>{words}</span>
   return (
     <span className={styles.condition}>
       <code dir="auto">{field.slice(0, 200)}</code> {relation}{' '}
       {value !== undefined && <b dir="auto">{value.slice(0, 300)}</b>}
     </span>
   )
+}
+
+/** Conditions that the search of traces makes. */
+const WORDS: Readonly<Record<string, string>> = {
+  'status_code is STATUS_CODE_OK': 'succeeded',
+  'status_code is STATUS_CODE_ERROR': 'failed',
+  'attributes svc.draft is not there': 'is no draft',
+  'span_name is not annotation': 'is no feedback',
 }
 
 function countOf(filter: Filter): number {

@@ -13,13 +13,16 @@ import { NewsLine } from '../../shell/live.tsx'
 import { places, useAddress } from '../../shell/places.ts'
 import { useRefusal } from '../../shell/session.tsx'
 import { FilterView, focusOf } from './filter-view.tsx'
-import { Button, MoreButton } from '../../parts/button/button.tsx'
+import { Button, LinkButton, MoreButton } from '../../parts/button/button.tsx'
 import { Modal } from '../../parts/dialog/dialog.tsx'
 import { DataDiff } from '../../parts/diff/data-diff.tsx'
 import { VersionTable } from '../../parts/versions/version-table.tsx'
 import type { JsonObject } from '#routes'
 import { Table } from '../../parts/table/table.tsx'
 import { Ago, duration } from '../../parts/time/time.tsx'
+import { excerptOf } from '../../parts/text/text.tsx'
+import { dataOf, nameOfRun, type TraceSpan, valuesOf } from '../../parts/waterfall/spans.ts'
+import { filtersOf } from '../../parts/waterfall/trace-search.ts'
 import styles from './query.module.css'
 
 /** A saved query: its filter, the traces that match now, and its versions. `?version=` shows an older version, `?view=versions` lists them. */
@@ -44,6 +47,7 @@ export default function SavedQueryPage() {
   const isArchived = saved?.deleted_at !== undefined
   const [isArchiving, setArchiving] = useState(false)
   const mayNotWrite = useRefusal('write')
+  const filters = revision || hasNone ? filtersOf(revision?.data?.['filtering']) : {}
   const pinned = version === undefined ? {} : { version }
   const showVersions = (): void => void navigate({ to: here, search: { ...pinned, view: 'versions' } })
   useCommands([
@@ -62,17 +66,34 @@ export default function SavedQueryPage() {
       ]}
       actions={
         own && (
-          <Menu
-            label="More"
-            title="Actions for the query"
-            items={[
-              {
-                label: 'Archive the query …',
-                refusal: isArchived ? 'The query is archived.' : mayNotWrite,
-                run: () => setArchiving(true),
-              },
-            ]}
-          />
+          <>
+            <Menu
+              label="More"
+              title="Actions for the query"
+              items={[
+                {
+                  label: 'Archive the query …',
+                  refusal: isArchived ? 'The query is archived.' : mayNotWrite,
+                  run: () => setArchiving(true),
+                },
+              ]}
+            />
+            <LinkButton
+              kind="primary"
+              to={places.traces()}
+              search={{ ...filters, query: slug }}
+              refusal={
+                mayNotWrite ??
+                (isArchived
+                  ? 'The query is archived.'
+                  : filters
+                    ? undefined
+                    : 'It has conditions that the search has no field for: change it by the API.')
+              }
+            >
+              Change the search
+            </LinkButton>
+          </>
         )
       }
       about={
@@ -96,9 +117,7 @@ export default function SavedQueryPage() {
       )}
       {!error && !revision && !hasNone && <Skeleton label={`Loading ${slug}`} lines={12} />}
       {hasNone && version === undefined && (
-        <Empty command={commandFor(query.data?.query.id ?? slug)}>
-          A saved query is a filter of traces with a history. This one has no version yet.
-        </Empty>
+        <Empty>A saved query is a filter of traces with a history. This one has no version yet.</Empty>
       )}
       {revision && (
         <>
@@ -132,11 +151,6 @@ export default function SavedQueryPage() {
       )}
     </Page>
   )
-}
-
-function commandFor(id: string): string {
-  const data = { filtering: { conditions: [{ field: 'status_code', value: 'STATUS_CODE_ERROR' }] } }
-  return `curl -X PUT ${location.origin}/simple/queries/${id} -H "Authorization: ApiKey $BRANCHPOINT_KEY" -H 'Content-Type: application/json' -d '${JSON.stringify({ query: { id, data } })}'`
 }
 
 type Revision = Answer<'POST /queries/revisions/log'>['query_revisions'][number]
@@ -217,7 +231,7 @@ interface FoundProps {
   readonly data: JsonObject | undefined
 }
 
-type Span = Answer<'POST /spans/query'>['spans'][number]
+type Span = TraceSpan
 
 /** A query may have its own limit. */
 const DEFAULT_LIMIT = 25
@@ -249,24 +263,31 @@ function Found({ revisionId, data }: FoundProps) {
   return (
     <>
       <Table
-        caption={isSpans ? 'Spans that it finds' : 'Traces that it finds'}
+        caption={isSpans ? 'Matching spans' : 'Matching traces'}
         rows={found}
         keyOf={({ trace_id: trace, span_id: span }) => `${trace} ${span}`}
         columns={[
           {
             name: isSpans ? 'Span' : 'Trace',
-            cell: ({ trace_id: id, span_name: name }) => (
-              <Link to={places.trace(id)}>
-                <b>{name.slice(0, 200)}</b> <code className="muted">{id.slice(0, 8)}</code>
+            cell: (span) => (
+              <Link to={places.trace(span.trace_id)}>
+                <b dir="auto">{(isSpans ? span.span_name : nameOfRun(span)).slice(0, 200)}</b>{' '}
+                <code className="muted">{span.trace_id.slice(0, 8)}</code>
               </Link>
             ),
           },
-          { name: 'Ended', cell: (span) => <Ended span={span} /> },
-          {
-            name: 'Of',
-            cell: ({ references = [] }) => references.flatMap(({ slug }) => slug ?? [])[0] ?? '',
-          },
-          { name: 'Took', number: true, cell: (span) => duration(lengthOf(span)) },
+          { name: 'Status', cell: (span) => <Ended span={span} /> },
+          ...(isSpans
+            ? []
+            : [
+                {
+                  name: 'Output',
+                  cell: (span: Span) => (
+                    <span className={styles.excerpt}>{excerptOf(valuesOf(span).output)}</span>
+                  ),
+                },
+              ]),
+          { name: 'Took', number: true, cell: (span) => duration(dataOf(span).took) },
           { name: 'When', cell: ({ start_time: time }) => <Ago date={time} /> },
         ]}
       />
@@ -289,11 +310,7 @@ function Ended({ span: { status_code: code, status_message: message } }: { reado
   const isBad = /ERROR/i.test(code)
   return (
     <span className={isBad ? styles.bad : undefined} title={message}>
-      {isBad ? 'failed' : /OK/i.test(code) ? 'ok' : 'unset'}
+      {isBad ? '! failed' : /OK/i.test(code) ? '✓ succeeded' : '–'}
     </span>
   )
-}
-
-function lengthOf({ start_time: start, end_time: end }: Span): number {
-  return Math.max(0, Date.parse(end) - Date.parse(start))
 }

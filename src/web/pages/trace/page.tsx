@@ -6,6 +6,7 @@ import { Failure, Skeleton } from '../../parts/states/states.tsx'
 import { Ago, duration } from '../../parts/time/time.tsx'
 import {
   hasFailed,
+  nameOfRun,
   type SpanTree,
   spanTree,
   type TraceSpan,
@@ -14,13 +15,21 @@ import {
   dataOf,
   type Named,
   referencesOf,
+  valuesOf,
 } from '../../parts/waterfall/spans.ts'
 import { Waterfall } from '../../parts/waterfall/waterfall.tsx'
-import { places, useAddress } from '../../shell/places.ts'
+import { places, playgroundWith, useAddress } from '../../shell/places.ts'
 import styles from './trace.module.css'
 import { useQueryClient } from '@tanstack/react-query'
 import { call } from '../../api/call.ts'
-import { Button } from '../../parts/button/button.tsx'
+import { membersOf } from '../../api/json.ts'
+import { Button, LinkButton } from '../../parts/button/button.tsx'
+import { FeedbackBar } from '../../parts/feedback/feedback.tsx'
+import { Menu } from '../../parts/menu/menu.tsx'
+import { Values } from '../../parts/values/values.tsx'
+import { useCommands } from '../../shell/commands.tsx'
+import { useRefusal } from '../../shell/session.tsx'
+import { AddToTestset } from './add-to-testset.tsx'
 import { FormDialog } from '../../parts/dialog/dialog.tsx'
 import { Fold } from '../../parts/text/text.tsx'
 import { JsonView } from '../../parts/json/json-view.tsx'
@@ -35,21 +44,30 @@ export default function TracePage() {
   const { data, error, refetch } = useRoute('GET /traces/{id}', { path: { id } }, { immutable: true })
   const tree = useMemo(() => data && spanTree(data.trace.spans), [data])
   const root = tree?.roots[0]
+  const run = root && runIn(root)
   return (
     <Page
       crumbs={[
         { label: 'Traces', to: places.traces() },
-        { label: root ? root.span.span_name.slice(0, 120) : `Trace ${id.slice(0, 8)}` },
+        { label: run ? nameOfRun(run).slice(0, 120) : `Trace ${id.slice(0, 8)}` },
       ]}
       fills
       about={tree && <About tree={tree} />}
-      actions={root && <TraceActions id={id} root={root.span} />}
+      actions={root && run && <TraceActions id={id} root={root.span} run={run} />}
     >
       {error && <Failure error={error} retry={refetch} />}
       {!error && !tree && <Skeleton label="Loading the trace" lines={12} />}
+      {tree && <FeedbackBar traceId={id} />}
       {tree && <Spans id={id} tree={tree} />}
     </Page>
   )
+}
+
+/** The span of the run: of a row of an evaluation, that of the prompt. */
+function runIn(root: SpanNode): TraceSpan {
+  const { evaluationId } = dataOf(root.span)
+  const inner = evaluationId === undefined ? undefined : root.children[0]
+  return inner && ranOf(inner.span) ? inner.span : root.span
 }
 
 function Spans({ id, tree }: { readonly id: string; readonly tree: SpanTree }) {
@@ -75,8 +93,11 @@ function Spans({ id, tree }: { readonly id: string; readonly tree: SpanTree }) {
 function About({ tree }: { readonly tree: SpanTree }) {
   const failed = [...tree.nodes.values()].filter(({ span }) => hasFailed(span)).length
   const root = tree.roots[0]
+  const { isDraft, evaluationId } = root ? dataOf(root.span) : NO_DATA
   return (
     <>
+      {isDraft && <span title="What ran was not a version yet">draft</span>}
+      {evaluationId !== undefined && <span>row of an evaluation</span>}
       {failed > 0 && (
         <span className={styles.failed}>
           ! {failed.toLocaleString()} {failed === 1 ? 'error' : 'errors'}
@@ -91,36 +112,83 @@ function About({ tree }: { readonly tree: SpanTree }) {
   )
 }
 
-/** The actions for a trace: run again, earlier traces, delete. */
-function TraceActions({ id, root }: { readonly id: string; readonly root: TraceSpan }) {
+const NO_DATA = { isDraft: false, evaluationId: undefined } as const
+
+interface TraceActionsProps {
+  readonly id: string
+  readonly root: TraceSpan
+  /** The span of the run. */
+  readonly run: TraceSpan
+}
+
+/** The actions for a trace: keep it as a row, run its inputs again, other traces, delete. */
+function TraceActions({ id, root, run }: TraceActionsProps) {
   const [isAsking, setAsking] = useState(false)
+  const [isAdding, setAdding] = useState(false)
+  const [added, setAdded] = useState<{ readonly testset: string; readonly version: number }>()
+  const mayNotWrite = useRefusal('write')
   const cache = useQueryClient()
   const navigate = useNavigate()
-  const ran = ranOf(root)
+  const ran = ranOf(run)
+  const revision = ran?.revision?.slug
   async function remove(): Promise<void> {
     await call('DELETE /traces/{id}', { path: { id } })
     // The page is left, so the trace itself is not requested again.
     await navigate({ to: places.traces() })
     await cache.invalidateQueries({ queryKey: ['POST /traces/query'] })
   }
+  useCommands([
+    {
+      id: 'add',
+      title: 'Add the trace to a testset',
+      keys: 'a',
+      refusal: mayNotWrite,
+      run: () => setAdding(true),
+    },
+  ])
+  const filtered = (search: Readonly<Record<string, string>>) => ({ to: places.traces(), search })
   return (
     <>
-      {ran && (
-        <Link
-          className={styles.action}
-          to={places.traces()}
-          search={{ artifact: ran.slug, before: root.start_time } as never}
-        >
-          Earlier traces of this prompt
-        </Link>
-      )}
-      <Button kind="danger" needs="write" onClick={() => setAsking(true)}>
-        Delete …
+      <p role="status" className={added ? styles.added : 'visually-hidden'}>
+        {added && (
+          <>
+            Row added: <Link to={places.testset(added.testset)}>{added.testset}</Link> is at v{added.version}.
+          </>
+        )}
+      </p>
+      <Menu
+        label="More"
+        title="Actions for the trace"
+        items={[
+          ...(ran && revision !== undefined
+            ? [{ label: `Traces of ${nameOfRun(run)}`, ...filtered({ revision }) }]
+            : []),
+          ...(ran
+            ? [
+                {
+                  label: 'Earlier traces of this prompt',
+                  ...filtered({ artifact: ran.slug, before: root.start_time }),
+                },
+              ]
+            : []),
+          { label: 'Delete …', refusal: mayNotWrite, run: () => setAsking(true) },
+        ]}
+      />
+      <Button needs="write" onClick={() => setAdding(true)}>
+        Add to testset …
       </Button>
       {ran && (
-        <Link className={styles.primary} to={places.run(ran.slug)} search={{ trace: id } as never}>
-          Run with this input
-        </Link>
+        <LinkButton kind="primary" to={places.run(ran.slug)} search={playgroundWith(revision, id)}>
+          Open in playground
+        </LinkButton>
+      )}
+      {isAdding && (
+        <AddToTestset
+          name={nameOfRun(run)}
+          values={valuesOf(run)}
+          added={(testset, version) => setAdded({ testset, version })}
+          close={() => setAdding(false)}
+        />
       )}
       {isAsking && (
         <FormDialog
@@ -145,19 +213,20 @@ function TraceActions({ id, root }: { readonly id: string; readonly root: TraceS
 function SpanPanel({ traceId, node }: { readonly traceId: string; readonly node: SpanNode }) {
   const { view } = useAddress()
   const { span, start, end } = node
-  const { span_id: id, span_name: name, span_type: type } = span
+  const { span_id: id, span_name: own, span_type: type } = span
+  const isRun = ranOf(span) !== undefined && dataOf(span).evaluationId === undefined
   const { tokens, inputs, outputs, parameters } = dataOf(span)
   const isRaw = view === 'json'
   return (
     <section className={styles.panel} aria-label="The picked span" tabIndex={0}>
       <h2>
-        <Fold text={name} lines={2} />
+        <Fold text={isRun ? nameOfRun(span) : own} lines={2} />
       </h2>
       <p className={styles.facts}>
         <span className={hasFailed(span) ? styles.failed : styles.ok}>
           {hasFailed(span) ? '! failed' : '✓ succeeded'}
         </span>
-        <span>{type}</span>
+        <span>{isRun ? own : type}</span>
         {start > 0 && <span title="from the beginning of the trace">after {duration(start / 1000)}</span>}
         <span>took {duration((end - start) / 1000)}</span>
         {tokens && (
@@ -185,7 +254,7 @@ function SpanPanel({ traceId, node }: { readonly traceId: string; readonly node:
       ) : (
         <>
           <SpanValue title="Inputs" value={unwrapped(inputs)} />
-          <SpanValue title="Outputs" value={outputs} />
+          <SpanValue title="Output" value={outputs} />
           <SpanValue title="Parameters" value={parameters} folded />
           {span.exception !== undefined && <SpanValue title="Exception" value={span.exception} />}
         </>
@@ -278,5 +347,10 @@ function Shown({ value, folded }: { readonly value: unknown; readonly folded: bo
       </div>
     )
   }
+  if (!folded && isRecord(value)) return <Values data={value} />
   return <JsonView value={value} depth={folded ? 0 : 3} />
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return Object.keys(membersOf(value)).length > 0
 }

@@ -2,34 +2,69 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { Page } from '../../parts/page/page.tsx'
 import { type FormEvent, useEffect, useState } from 'react'
 import { ArtifactPicker } from '../../parts/artifact-picker/artifact-picker.tsx'
-import { Button } from '../../parts/button/button.tsx'
+import { Button, LinkButton } from '../../parts/button/button.tsx'
+import { type Feedback, feedbackIn, FeedbackMark } from '../../parts/feedback/feedback.tsx'
+import { messagesIn, saidIn } from '../../parts/conversation/read-messages.ts'
+import { useCommands } from '../../shell/commands.tsx'
+import { useRefusal } from '../../shell/session.tsx'
+import { conditionsOf, type TraceQuery } from '../../parts/waterfall/trace-search.ts'
+import { SaveSearch } from './save-search.tsx'
 import { ChoiceField, TextField } from '../../parts/fields/fields.tsx'
 import { places, useAddress } from '../../shell/places.ts'
 import styles from './traces.module.css'
+import { membersOf } from '../../api/json.ts'
 import type { Answer, Ask } from '../../api/call.ts'
 import { usePages, useRoute } from '../../api/use-route.ts'
 import { Empty, Failure, Skeleton } from '../../parts/states/states.tsx'
 import { Table, type Column, useRowKeys } from '../../parts/table/table.tsx'
 import { Ago, duration } from '../../parts/time/time.tsx'
 import { clipped, excerptOf } from '../../parts/text/text.tsx'
-import { membersOf } from '../../api/json.ts'
-import { dataOf, ranOf, hasFailed, type TraceSpan } from '../../parts/waterfall/spans.ts'
-import type { Json } from '#routes'
+import { dataOf, hasFailed, headIn, nameOfRun, valuesOf } from '../../parts/waterfall/spans.ts'
 
 /** `/trace`: the traces, newest first, filtered by the address. */
 export default function TracesPage() {
   const search = useAddress()
   const filters = readFilters(search)
+  const navigate = useNavigate()
+  const { save, query } = search
+  const setSaving = (isOpen: boolean): void =>
+    void navigate({
+      to: places.traces(),
+      search: { ...filters, query, save: isOpen ? '1' : undefined } as never,
+      replace: true,
+    })
+  const refusal = useRefusal('write')
+  useCommands([
+    { id: 'save', title: 'Save this search as a query', keys: 's', refusal, run: () => setSaving(true) },
+  ])
   return (
-    <Page crumbs={[{ label: 'Traces' }]} wide>
-      <TraceFilters filters={filters} />
+    <Page
+      crumbs={[{ label: 'Traces' }]}
+      wide
+      actions={
+        <>
+          <LinkButton to={places.home('queries')}>Saved searches</LinkButton>
+          <Button needs="write" onClick={() => setSaving(true)}>
+            {query === undefined ? 'Save this search …' : `Save to ${query} …`}
+          </Button>
+        </>
+      }
+    >
+      <TraceFilters filters={filters} query={query} />
       <TraceList key={JSON.stringify(filters)} filters={filters} />
+      {save !== undefined && <SaveSearch filters={filters} query={query} close={() => setSaving(false)} />}
     </Page>
   )
 }
 
+interface TraceFiltersProps {
+  readonly filters: TraceQuery
+  /** The slug of the query that is changed, if one is. */
+  readonly query: string | undefined
+}
+
 /** The filters. Choices apply at once, texts with Enter or the button; all are in the address. */
-function TraceFilters({ filters }: { readonly filters: TraceQuery }) {
+function TraceFilters({ filters, query }: TraceFiltersProps) {
   const navigate = useNavigate()
   const [text, setText] = useState(filters.text ?? '')
   const [slower, setSlower] = useState(filters.slower ?? '')
@@ -37,7 +72,7 @@ function TraceFilters({ filters }: { readonly filters: TraceQuery }) {
   useEffect(() => setText(filters.text ?? ''), [filters.text])
   useEffect(() => setSlower(filters.slower ?? ''), [filters.slower])
   const set = (changed: Partial<TraceQuery>): void =>
-    void navigate({ to: places.traces(), search: { ...filters, ...changed } as never })
+    void navigate({ to: places.traces(), search: { ...filters, query, ...changed } as never })
   const isNumber = slower === '' || Number(slower) > 0
   function submit(event: FormEvent): void {
     event.preventDefault()
@@ -47,13 +82,13 @@ function TraceFilters({ filters }: { readonly filters: TraceQuery }) {
   return (
     <form className={styles.filters} onSubmit={submit} role="search" aria-label="Traces">
       <TextField
-        label="Text in it"
+        label="Search text"
         value={text}
         onChange={setText}
         placeholder="in inputs, outputs, errors"
       />
       <ArtifactPicker
-        label="Of the prompt"
+        label="Prompt"
         family="application"
         placeholder="any"
         value={filters.artifact ?? ''}
@@ -79,17 +114,45 @@ function TraceFilters({ filters }: { readonly filters: TraceQuery }) {
         onChange={(since) => set({ since: since === '' ? undefined : since, before: undefined })}
       />
       <TextField
-        label="At least ms"
+        label="Minimum duration"
         inputMode="decimal"
         value={slower}
         onChange={setSlower}
-        placeholder="0"
+        placeholder="ms"
         problem={isNumber ? undefined : 'Milliseconds, such as 1500.'}
       />
+      <ChoiceField
+        label="Feedback"
+        value={filters.approved ?? ''}
+        choices={[
+          { value: '', label: 'any' },
+          { value: 'true', label: 'approved' },
+          { value: 'false', label: 'rejected' },
+        ]}
+        onChange={(approved) =>
+          set({ approved: approved === 'true' || approved === 'false' ? approved : undefined })
+        }
+      />
       <div className={styles.buttons}>
+        <label className={styles.drafts}>
+          <input
+            type="checkbox"
+            checked={filters.drafts === '1'}
+            onChange={(event) => set({ drafts: event.target.checked ? '1' : undefined })}
+          />
+          Show drafts
+        </label>
         <Button type="submit">Filter</Button>
         {isNarrowed && <Link to={places.traces()}>Show all</Link>}
       </div>
+      {filters.revision !== undefined && (
+        <p className={styles.before}>
+          Only of the version <b dir="auto">{filters.revision}</b>.{' '}
+          <Link to={places.traces()} search={{ ...filters, revision: undefined } as never}>
+            All versions
+          </Link>
+        </p>
+      )}
       {filters.before !== undefined && (
         <p className={styles.before}>
           Before {new Date(filters.before).toLocaleString()}.{' '}
@@ -190,33 +253,20 @@ interface TraceRow extends TraceHead {
   readonly id: string
 }
 
-/** The columns of the list, from the first span of a trace. */
+/** The columns of the list, from the first span of a trace, and what people said about it. */
 const TRACE_COLUMNS: readonly Column<TraceRow>[] = [
   {
     name: 'Trace',
-    cell: ({ id, name, errors }) => (
+    cell: ({ id, name, errors, note }) => (
       <Link to={places.trace(id)} className={styles.name}>
         <span className={errors > 0 ? styles.failed : styles.ok}>
           <span aria-hidden>{errors > 0 ? '!' : '✓'}</span>
           <span className="visually-hidden">{errors > 0 ? 'with errors:' : 'succeeded:'}</span>
         </span>{' '}
         <bdi>{name}</bdi>
+        {note !== undefined && <span className={styles.note}> {note}</span>}
       </Link>
     ),
-  },
-  {
-    name: 'Ran',
-    cell: ({ ran }) =>
-      ran ? (
-        <span className={styles.ran}>
-          <Link to={places.artifact(ran.slug)}>{ran.slug}</Link>{' '}
-          {ran.revision?.slug !== undefined && (
-            <Link to={places.revision(ran.slug, ran.revision.slug)}>v{ran.revision.version}</Link>
-          )}
-        </span>
-      ) : (
-        <span className="muted">–</span>
-      ),
   },
   { name: 'Input', cell: ({ input }) => <span className={styles.excerpt}>{input}</span> },
   {
@@ -226,6 +276,18 @@ const TRACE_COLUMNS: readonly Column<TraceRow>[] = [
         <span className={styles.excerpt}>{output}</span>
       ) : (
         <span className={`${styles.excerpt} ${styles.failed}`}>{message}</span>
+      ),
+  },
+  {
+    name: 'Feedback',
+    cell: ({ feedback }) =>
+      feedback && (
+        <>
+          <FeedbackMark of={feedback} />
+          {feedback.comment !== undefined && (
+            <span className={styles.excerpt}>{clipped(feedback.comment)}</span>
+          )}
+        </>
       ),
   },
   { name: 'Took', number: true, cell: ({ took }) => duration(took) },
@@ -245,43 +307,55 @@ interface TraceHead {
   readonly errors: number
   /** The error of the first span. */
   readonly message: string | undefined
-  /** The artifact that was run. */
-  readonly ran: ReturnType<typeof ranOf>
+  /** What kind of run it was, if not one of a version. */
+  readonly note: string | undefined
   readonly tokens: number | undefined
   readonly input: string
   readonly output: string
+  /** The newest. */
+  readonly feedback: Feedback | undefined
 }
 
 /** Reads the first span of a trace. */
-function headOf({ spans }: Trace): TraceHead | undefined {
-  const [head] = Object.values(spans).flat() as readonly (TraceSpan | undefined)[]
+function headOf(trace: Trace): TraceHead | undefined {
+  const head = headIn(trace.spans)
   if (!head) return undefined
-  const { inputs, outputs, tokens, errors } = dataOf(head)
+  const { tokens, errors, took, evaluationId } = dataOf(head)
+  const { inputs, output } = valuesOf(head)
+  const { messages, ...variables } = inputs
   return {
-    name: clipped(head.span_name),
+    name: clipped(nameOfRun(head)),
     began: head.start_time,
-    took: Date.parse(head.end_time) - Date.parse(head.start_time),
+    took,
     errors,
     message: hasFailed(head) ? clipped(head.status_message ?? 'failed') : undefined,
-    ran: ranOf(head),
+    note: evaluationId === undefined ? undefined : 'row of an evaluation',
     tokens: tokens?.total,
-    input: excerptOf(membersOf(inputs)['inputs'] ?? inputs),
-    output: excerptOf(membersOf(outputs)['content'] ?? outputs),
+    input: [lastOf(messages), Object.keys(variables).length > 0 ? excerptOf(variables) : '']
+      .filter(Boolean)
+      .join(' · '),
+    output: evaluationId === undefined ? excerptOf(output) : verdictsOf(output),
+    feedback: feedbackIn(trace.annotations)[0],
   }
 }
 
-/** The filters in the address. */
-interface TraceQuery {
-  /** The period: `1h`, `24h`, `7d`. */
-  readonly since: string | undefined
-  /** Only traces that began before this time. */
-  readonly before: string | undefined
-  readonly status: 'error' | 'ok' | undefined
-  /** Slug of what was run. */
-  readonly artifact: string | undefined
-  readonly text: string | undefined
-  /** The least duration, in milliseconds. */
-  readonly slower: string | undefined
+/** Of a row of an evaluation, what the evaluators said. */
+function verdictsOf(output: unknown): string {
+  const verdicts = Object.entries(membersOf(output)).map(([name, result]) => {
+    const { outputs, error } = membersOf(result)
+    const { success } = membersOf(outputs)
+    if (error !== undefined) return `${name}: error`
+    return typeof success === 'boolean'
+      ? `${name}: ${success ? 'passed' : 'failed'}`
+      : excerptOf({ [name]: outputs })
+  })
+  return clipped(verdicts.join(' · '))
+}
+
+/** Of a conversation, what was said last. */
+function lastOf(messages: unknown): string {
+  const last = messagesIn(messages)?.messages.at(-1)
+  return last ? clipped(saidIn(last)) : ''
 }
 
 /** The periods to choose from, in milliseconds. */
@@ -292,7 +366,7 @@ const PERIODS: Readonly<Record<string, { readonly label: string; readonly ms: nu
 }
 
 function readFilters(search: Readonly<Record<string, string | undefined>>): TraceQuery {
-  const { since, before, status, artifact, text, slower } = search
+  const { since, before, status, artifact, text, slower, revision, approved, drafts } = search
   return {
     since: since !== undefined && Object.hasOwn(PERIODS, since) ? since : undefined,
     before,
@@ -300,39 +374,29 @@ function readFilters(search: Readonly<Record<string, string | undefined>>): Trac
     artifact,
     text,
     slower,
+    revision,
+    approved: approved === 'true' || approved === 'false' ? approved : undefined,
+    drafts: drafts === '1' ? '1' : undefined,
   }
 }
 
 type Question = NonNullable<Ask<'POST /traces/query'>['body']>
 
-const STATUS = { error: 'STATUS_CODE_ERROR', ok: 'STATUS_CODE_OK' } as const
-
 /** The query for the filters: a trace matches if one of its spans fulfils all of them. `now` is in milliseconds. */
 function questionOf(filters: TraceQuery, limit: number, now: number): Question {
-  const { since, before, status, artifact, text, slower } = filters
-  const conditions: readonly Json[] = [
-    ...(status ? [{ field: 'status_code', value: STATUS[status] }] : []),
-    ...(artifact === undefined ? [] : [{ field: 'references', operator: 'has', value: { slug: artifact } }]),
-    ...(text === undefined ? [] : [{ field: 'content', value: text }]),
-    ...(slower === undefined || !(Number(slower) > 0)
-      ? []
-      : [
-          {
-            field: 'attributes',
-            key: 'svc.metrics.duration.cumulative',
-            operator: 'gte',
-            value: Number(slower),
-          },
-        ]),
-  ]
+  const { since, before, approved, drafts } = filters
+  const conditions = conditionsOf(filters)
   const period = since === undefined ? undefined : PERIODS[since]
   return {
     ...(conditions.length > 0 ? { filtering: { conditions } } : {}),
+    ...(approved === undefined ? {} : { annotated: { approved: approved === 'true' } }),
+    ...(drafts === undefined ? { draft: false } : {}),
     windowing: {
       limit,
       ...(before === undefined ? {} : { newest: before }),
       ...(period ? { oldest: new Date(now - period.ms).toISOString() } : {}),
     },
     heads_only: true,
+    include_annotations: true,
   }
 }

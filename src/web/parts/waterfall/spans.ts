@@ -1,5 +1,7 @@
 import type { Answer } from '../../api/call.ts'
 import { membersOf } from '../../api/json.ts'
+import { messagesIn, saidIn } from '../conversation/read-messages.ts'
+import { versionName } from '../evaluation/evaluation.tsx'
 
 type TraceRecord = Answer<'GET /traces/{id}'>['trace']
 
@@ -110,6 +112,8 @@ interface SpanData {
   /** The number of failed spans, this one and those below it. */
   readonly errors: number
   readonly evaluationId: string | undefined
+  /** Whether what ran came with the request instead of from a version. */
+  readonly isDraft: boolean
 }
 
 /** The tokens of a span and of those below it. */
@@ -138,6 +142,7 @@ export function dataOf(span: TraceSpan): SpanData {
     took: Math.max(0, Date.parse(span.end_time) - Date.parse(span.start_time)) || 0,
     errors: typeof errors === 'number' ? errors : hasFailed(span) ? 1 : 0,
     evaluationId: typeof evaluationId === 'string' ? evaluationId : undefined,
+    isDraft: svc['draft'] === true,
   }
 }
 
@@ -168,4 +173,34 @@ export function ranOf(
 /** The first span of a trace: in a list, the only one. */
 export function headIn(spans: TraceRecord['spans']): TraceSpan | undefined {
   return Object.values(spans).flat()[0] as TraceSpan | undefined
+}
+
+/** What a trace is called: the prompt and the version that ran, `echo v3`; the span's own name if it ran none. */
+export function nameOfRun(span: TraceSpan): string {
+  const ran = ranOf(span)
+  if (!ran) return span.span_name
+  const { slug: revision, version } = ran.revision ?? {}
+  if (dataOf(span).isDraft) return `${ran.slug}, a draft`
+  if (revision === undefined || version === undefined) return ran.slug
+  return versionName({ artifact_slug: ran.slug, revision_slug: revision, version: Number(version) })
+}
+
+/** The variables, messages and outputs of a run, without what wraps them. */
+export interface RunValues {
+  readonly inputs: Readonly<Record<string, unknown>>
+  /** Text if it is one: what a message says. */
+  readonly output: unknown
+}
+
+/** The inputs and the output of a span, as they are shown, and kept as a row. */
+export function valuesOf(span: TraceSpan): RunValues {
+  const { inputs, outputs } = dataOf(span)
+  const { inputs: variables, messages } = membersOf(inputs)
+  const given = membersOf(variables ?? inputs)
+  const found = messagesIn(outputs)
+  const isText = found?.messages.length === 1 && Object.keys(found.rest).length === 0
+  return {
+    inputs: Array.isArray(messages) && messages.length > 0 ? { ...given, messages } : given,
+    output: isText ? saidIn(outputs) : outputs,
+  }
 }

@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { useCommands } from '../../shell/commands.tsx'
-import { type SpanTree, visibleNodes, hasFailed, type SpanNode } from './spans.ts'
+import { dataOf, nameOfRun, ranOf, type SpanTree, visibleNodes, hasFailed, type SpanNode } from './spans.ts'
 import styles from './waterfall.module.css'
 import { ChevronDown, ChevronRight } from 'lucide-react'
 import { duration } from '../time/time.tsx'
@@ -113,7 +113,11 @@ const DEEPEST = 12
 /** A span: its name, and a bar for its time. */
 function WaterfallRow({ node, length, offset, isPicked, isClosed, pick, toggle }: WaterfallRowProps) {
   const { span, level, parent, children, start, end } = node
-  const { span_id: id, span_name: name, span_type: type } = span
+  const { span_id: id, span_type: type } = span
+  const [name, kind] =
+    ranOf(span) && dataOf(span).evaluationId === undefined
+      ? [nameOfRun(span), span.span_name]
+      : [span.span_name, type]
   const siblings = parent?.children
   const Chevron = isClosed ? ChevronRight : ChevronDown
   return (
@@ -145,7 +149,7 @@ function WaterfallRow({ node, length, offset, isPicked, isClosed, pick, toggle }
           {hasFailed(span) && <b>! </b>}
           <bdi>{name.slice(0, MOST)}</bdi>
         </span>
-        <span className={styles.type}>{type}</span>
+        <span className={styles.type}>{kind}</span>
       </span>
       <span className={styles.time}>
         <span className={styles.track} aria-hidden>
