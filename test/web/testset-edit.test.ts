@@ -322,6 +322,45 @@ describe('workbench: rows edited in the grid', () => {
     await second.close()
   })
 
+  it('keeps what was typed when an upload replaces the rows, and says what is lost where both changed it', async () => {
+    await seed(
+      'replaced',
+      ['a', 'b', 'c'].map((word) => ({ word, n: 1 })),
+    )
+    const visit = await bench.visit({ path: '/t/replaced' })
+    const { page } = visit
+    await cell(page, 'b').click()
+    await page.keyboard.type('typed')
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('also typed')
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('a row')
+    await page.keyboard.press('Enter')
+    await told(page, '2 changed, 1 added')
+    // Of row b another cell is changed, row c is gone, and a new one is there.
+    const form = new FormData()
+    form.append('file', new Blob(['word,n,__dedup_id__\na,1,row-0\nb,2,row-1\nd,3,row-9\n']), 'rows.csv')
+    const uploaded = await fetch(`${bench.url}/simple/testsets/replaced/upload`, {
+      method: 'POST',
+      headers: { Authorization: `ApiKey ${bench.key}` },
+      body: form,
+    })
+    expect(uploaded.status).to.equal(200)
+    await page.getByRole('button', { name: 'show', exact: true }).click()
+    await cell(page, 'also typed').waitFor()
+    await page.keyboard.press('Control+s')
+    await page.keyboard.press('Control+Enter')
+    const sheet = page.getByRole('dialog')
+    await sheet.getByText('1 conflict').first().waitFor()
+    await sheet.getByRole('button', { name: /^Use incoming for all/ }).click()
+    await sheet.getByRole('button', { name: 'Save merged version' }).click()
+    await sheet.waitFor({ state: 'detached' })
+    await told(page, 'No changes')
+    const words = (await rowsOf('replaced')).map(({ word, n }) => `${word} ${n}`)
+    expect(words).to.have.members(['a 1', 'typed 2', 'also typed 1', 'd 3', 'a row undefined'])
+    await visit.close()
+  })
+
   it('saves once when the answer is lost, also after a reload', async () => {
     await seed('lost', [{ word: 'a' }])
     const proxy = await startCuttingProxy(bench.url)

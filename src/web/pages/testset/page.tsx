@@ -188,7 +188,6 @@ function TestsetView({ testset, revision, total, isPinned, isEmpty, failure }: T
           )}
           <TestsetMenu testset={testset} revision={revision} />
           <Button
-            kind="primary"
             needs="write"
             refusal={isArchived ? 'The testset is archived: bring it back first.' : undefined}
             onClick={() => setFile('none')}

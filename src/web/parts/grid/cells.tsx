@@ -1,4 +1,4 @@
-import { type CSSProperties, type KeyboardEvent, memo, useLayoutEffect, useRef, useState } from 'react'
+import { memo } from 'react'
 import { ExactNumber } from '../../api/json.ts'
 import type { Edges } from './geometry.ts'
 import styles from './grid.module.css'
@@ -91,7 +91,7 @@ export const GridCells = memo(function GridCells({
               aria-selected={start <= column + 1 && column + 1 <= end}
               aria-description={row?.edited?.has(name) ? 'edited' : undefined}
               data-focused={active === column + 1 || undefined}
-              data-edited={row?.isNew || row?.edited?.has(name) || undefined}
+              data-state={row?.isNew ? 'new' : row?.edited?.has(name) ? 'edited' : undefined}
               className={styles.cell}
               dir="auto"
               data-kind={cellKind(value)}
@@ -141,95 +141,4 @@ function jsonStart(value: unknown, room: number): string {
     isFirst = false
   }
   return text + (isList ? ']' : '}')
-}
-
-/** A text that is being typed into a cell. */
-export interface TypingBegun {
-  readonly text: string
-  /** What the cell holds. */
-  readonly before: string
-  /** Whether it replaces what the cell holds: then arrow keys end it, too. */
-  readonly isReplacing: boolean
-}
-
-/** How typing ends: the key, or the focus went elsewhere. */
-export type TypingEnd =
-  'Enter' | 'Tab' | 'Back' | 'ArrowUp' | 'ArrowDown' | 'ArrowLeft' | 'ArrowRight' | 'Escape' | 'left'
-
-/** Where the focus goes then. */
-export const MOVES: Readonly<Partial<Record<TypingEnd, { readonly down: number; readonly right: number }>>> =
-  {
-    Enter: { down: 1, right: 0 },
-    ArrowDown: { down: 1, right: 0 },
-    ArrowUp: { down: -1, right: 0 },
-    Tab: { down: 0, right: 1 },
-    ArrowRight: { down: 0, right: 1 },
-    Back: { down: 0, right: -1 },
-    ArrowLeft: { down: 0, right: -1 },
-  }
-
-interface CellInputProps {
-  readonly label: string
-  readonly begun: TypingBegun
-  /** Called once, with the text; undefined if it is given up. */
-  readonly finish: (text: string | undefined, end: TypingEnd) => void
-  readonly style: CSSProperties
-}
-
-/** The field over a cell that is edited. Enter and Tab take the text, Escape gives it up, Alt+Enter begins a line. */
-export function CellInput({ label, begun, finish, style }: CellInputProps) {
-  const [text, setText] = useState(begun.text)
-  const field = useRef<HTMLTextAreaElement>(null)
-  const isOver = useRef(false)
-  useLayoutEffect(() => {
-    field.current?.focus({ preventScroll: true })
-    field.current?.setSelectionRange(begun.text.length, begun.text.length)
-  }, [])
-  useLayoutEffect(() => {
-    const { current } = field
-    if (!current) return
-    current.style.width = current.style.height = '0'
-    current.style.width = `${current.scrollWidth + 4}px`
-    current.style.height = `${current.scrollHeight}px`
-  }, [text])
-
-  function end(how: TypingEnd): void {
-    if (isOver.current) return
-    isOver.current = true
-    finish(how === 'Escape' ? undefined : text, how)
-  }
-
-  function onKeyDown(event: KeyboardEvent): void {
-    const { key, nativeEvent } = event
-    event.stopPropagation()
-    if (nativeEvent.isComposing) return
-    if (key === 'Enter' && (event.altKey || event.shiftKey)) {
-      event.preventDefault()
-      return (
-        field.current?.setRangeText('\n', field.current.selectionStart, field.current.selectionEnd, 'end'),
-        setText(field.current?.value ?? text)
-      )
-    }
-    const how = key === 'Tab' && event.shiftKey ? 'Back' : key
-    const isArrow = key.startsWith('Arrow')
-    if (!isArrow && !(how in MOVES) && how !== 'Escape') return
-    if (isArrow && !begun.isReplacing) return
-    event.preventDefault()
-    end(how as TypingEnd)
-  }
-
-  return (
-    <textarea
-      ref={field}
-      className={styles.input}
-      style={style}
-      aria-label={label === '' ? 'Cell' : `Cell of ${label.slice(0, 100)}`}
-      dir="auto"
-      rows={1}
-      value={text}
-      onChange={(event) => setText(event.target.value)}
-      onKeyDown={onKeyDown}
-      onBlur={() => end('left')}
-    />
-  )
 }

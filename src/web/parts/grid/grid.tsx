@@ -5,7 +5,6 @@ import {
   type MouseEvent,
   useEffect,
   useId,
-  useRef,
   useState,
   useCallback,
   useMemo,
@@ -13,15 +12,7 @@ import {
   memo,
 } from 'react'
 import { useCommands } from '../../shell/commands.tsx'
-import {
-  CellInput,
-  cellText,
-  GridCells,
-  type GridRow,
-  MOVES,
-  type TypingBegun,
-  type TypingEnd,
-} from './cells.tsx'
+import { cellText, GridCells, type GridRow } from './cells.tsx'
 import {
   columnsBetween,
   edgesOf,
@@ -35,6 +26,7 @@ import {
   useScroll,
 } from './geometry.ts'
 import styles from './grid.module.css'
+import { CellInput, typingPlace, useTyping } from './typing.tsx'
 
 interface GridProps {
   /** The name of the table for screen readers. */
@@ -268,11 +260,12 @@ export function Grid({
                 label={columns[active.column - 1] ?? ''}
                 begun={typing}
                 finish={finish}
-                style={{
-                  insetInlineStart: still + (edges[active.column - 1] ?? 0) - left,
+                style={typingPlace({
+                  start: still + (edges[active.column - 1] ?? 0) - left,
                   top: active.row * ROW - top,
-                  minWidth: (edges[active.column] ?? 0) - (edges[active.column - 1] ?? 0),
-                }}
+                  width: (edges[active.column] ?? 0) - (edges[active.column - 1] ?? 0),
+                  view: client.width,
+                })}
               />
             )}
           </div>
@@ -284,64 +277,6 @@ export function Grid({
 
 /** The row below the last one. */
 const BLANK: GridRow = { key: '', values: {} }
-
-interface TypingAsked {
-  readonly editing: GridEditing | undefined
-  readonly active: GridPlace
-  readonly columns: number
-  readonly onActive: (place: GridPlace) => void
-  readonly onOpen: (place: GridPlace) => void
-  readonly focus: () => void
-}
-
-/** The text that is typed into the focused cell. Typing replaces what the cell holds; F2, Enter and a double click change it. */
-function useTyping({ editing, active, columns, onActive, onOpen, focus }: TypingAsked) {
-  const [typing, setTyping] = useState<TypingBegun>()
-  /** Where Enter goes to after a row was typed with Tab: the column that it began in. */
-  const run = useRef<{ readonly from: number; readonly at: GridPlace }>(undefined)
-
-  function begin(place: GridPlace, typed?: string): void {
-    const text = place.column === 0 ? undefined : editing?.textOf(place)
-    if (text === undefined) return onOpen(place)
-    if (place !== active) onActive(place)
-    setTyping({ text: typed ?? text, before: text, isReplacing: typed !== undefined })
-  }
-
-  /** Ends the typing; `text` undefined: it is given up. */
-  function finish(text: string | undefined, end: TypingEnd): void {
-    setTyping(undefined)
-    if (text !== undefined && (text !== typing?.before || typing.isReplacing)) editing?.enter(active, text)
-    if (end !== 'left') focus()
-    const { at, from: begunIn } = run.current ?? {}
-    const from = at?.row === active.row && at.column === active.column ? (begunIn ?? 0) : active.column
-    const step = MOVES[end]
-    if (!step) return
-    const to = {
-      row: active.row + step.down,
-      column: end === 'Enter' ? from : Math.min(Math.max(active.column + step.right, 1), columns),
-    }
-    run.current = end === 'Tab' ? { from, at: to } : undefined
-    onActive({ row: Math.max(0, to.row), column: to.column })
-  }
-
-  /** Begins to type with a key, or goes on in a row that is typed with Tab; whether it took the key. */
-  function onTypingKey(event: KeyboardEvent): boolean {
-    if (!editing) return false
-    if (event.key === 'Tab') {
-      const { current } = run
-      if (!current || current.at.row !== active.row || current.at.column !== active.column || event.shiftKey)
-        return false
-      if (active.column >= columns) return false
-      finish(undefined, 'Tab')
-      return true
-    }
-    if (event.key.length !== 1 || event.ctrlKey || event.metaKey) return false
-    begin(active, event.key)
-    return true
-  }
-
-  return { typing, begin, finish, onTypingKey }
-}
 
 function isInField(target: EventTarget): boolean {
   return target instanceof HTMLTextAreaElement

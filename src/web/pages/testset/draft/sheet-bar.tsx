@@ -151,7 +151,13 @@ export function SheetBar(props: SheetBarProps) {
           <Button onClick={() => setDialog('review')}>Review</Button>
         </>
       )}
-      <Button needs="write" refusal={nothing ?? why} onClick={save} title="Save version (Ctrl+S)">
+      <Button
+        kind={isDirty ? 'primary' : 'plain'}
+        needs="write"
+        refusal={nothing ?? why}
+        onClick={save}
+        title="Save version (Ctrl+S)"
+      >
         Save version
       </Button>
       {dialog && <SaveDialogs {...{ testset, base, state, read, dialog, refusal: why }} open={setDialog} />}
