@@ -130,6 +130,15 @@ describe('workbench: rows edited in the grid', () => {
     expect(norway).to.include({ capital: 'Bergen', n: 1 })
     expect(peru).to.include({ capital: 'Lima city' })
     expect(chad).to.include({ capital: 'N’Djamena' }).and.not.to.have.property('n')
+    // The next edit begins at the version that was saved.
+    await cell(page, 'Bergen').click()
+    await keyboard.type('Oslo')
+    await keyboard.press('Enter')
+    await told(page, '1 changed')
+    await bar(page).getByRole('button', { name: 'Discard' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click()
+    await cell(page, 'Bergen').waitFor()
+    await told(page, 'No changes')
     await visit.close()
   })
 

@@ -64,9 +64,9 @@ export function RowsView(props: RowsViewProps) {
   }, [wanted])
   const isRead = read?.of === wanted
   const kept = isPinned || !isRead ? undefined : read.kept
-  const [edited, setEdited] = useState<RowsBase>()
-  useEffect(() => setEdited(kept?.base), [kept])
-  const from = edited ?? kept?.base
+  // While there are changes, their base is shown; then the newest version.
+  const [edited, setEdited] = useState<{ readonly of: string; readonly base: RowsBase | undefined }>()
+  const from = edited?.of === wanted ? edited.base : kept?.base
   const { shape, error, refetch } = useShape(from ? from.id : revision?.id)
   const ready = useRef<{ readonly base: RowsBase; readonly shape: Shape }>(undefined)
   if (shape) {
@@ -100,7 +100,7 @@ export function RowsView(props: RowsViewProps) {
       name={name}
       begun={kept}
       lock={lock}
-      onEdited={setEdited}
+      onEdited={(of) => setEdited({ of: wanted, base: of })}
     />
   )
 }
