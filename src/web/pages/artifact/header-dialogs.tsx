@@ -1,7 +1,7 @@
-import { useNavigate } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { X } from 'lucide-react'
 import { useState } from 'react'
-import { call, callText } from '../../api/call.ts'
+import { call, callText, Problem } from '../../api/call.ts'
 import { type Artifact, artifactKind, type Revision } from '../../api/kinds.ts'
 import { useWrite } from '../../api/use-route.ts'
 import { Button } from '../../parts/button/button.tsx'
@@ -13,13 +13,39 @@ import { places } from '../../shell/places.ts'
 import styles from './artifact.module.css'
 import type { Variant } from './use-artifact.ts'
 
+/** What the menu does in a dialog. */
+export type HeaderAct = 'merge' | 'duplicate' | 'rename' | 'tags' | 'delete'
+
 interface HeaderDialogProps {
   readonly artifact: Artifact
   readonly close: () => void
 }
 
+export interface AnyHeaderDialogProps extends HeaderDialogProps {
+  readonly act: HeaderAct
+  /** The version that is shown, if there is one. */
+  readonly revision: Revision | undefined
+  readonly variants: readonly Variant[]
+}
+
+/** The dialog of an item of the menu. */
+export default function HeaderDialog({ act, revision, variants, ...given }: AnyHeaderDialogProps) {
+  switch (act) {
+    case 'merge':
+      return <MergeDialog variants={variants} from={revision?.variant_slug ?? ''} {...given} />
+    case 'duplicate':
+      return revision && <DuplicateDialog revision={revision} {...given} />
+    case 'rename':
+      return <RenameDialog {...given} />
+    case 'tags':
+      return <TagsDialog {...given} />
+    case 'delete':
+      return <DeleteDialog {...given} />
+  }
+}
+
 /** Edits the name and the description. */
-export function RenameDialog({ artifact, close }: HeaderDialogProps) {
+function RenameDialog({ artifact, close }: HeaderDialogProps) {
   const [name, setName] = useState(artifact.name ?? '')
   const [description, setDescription] = useState(artifact.description ?? '')
   const { mutateAsync } = useWrite('PUT /simple/workflows/{id}')
@@ -63,7 +89,7 @@ interface TagLine {
 }
 
 /** Adds, changes and removes tags. Tags that somebody else changed in the meantime stay. */
-export function TagsDialog({ artifact, close }: HeaderDialogProps) {
+function TagsDialog({ artifact, close }: HeaderDialogProps) {
   const [before] = useState(artifact.tags ?? {})
   const [lines, setLines] = useState<readonly TagLine[]>(() => [
     ...Object.entries(before).map(([key, value]) => ({ key, value: textOf(value) })),
@@ -139,7 +165,7 @@ interface DuplicateDialogProps extends HeaderDialogProps {
 }
 
 /** Makes a new artifact with the data of a version, digit for digit, and opens its page. */
-export function DuplicateDialog({ artifact, revision, close }: DuplicateDialogProps) {
+function DuplicateDialog({ artifact, revision, close }: DuplicateDialogProps) {
   const { word, list } = artifactKind(artifact)
   const { slug, description, tags, folder } = artifact
   const named = useNamed(`Copy of ${artifact.name ?? slug}`)
@@ -183,16 +209,14 @@ export function DuplicateDialog({ artifact, revision, close }: DuplicateDialogPr
   )
 }
 
-export interface MergeDialogProps {
-  readonly slug: string
+interface MergeDialogProps extends HeaderDialogProps {
   readonly variants: readonly Variant[]
   /** The variant that is shown. */
   readonly from: string
-  readonly close: () => void
 }
 
 /** Asks which variant is merged into which, and opens their comparison, which shows the result before anything is merged. */
-export function MergeDialog({ slug, variants, from, close }: MergeDialogProps) {
+function MergeDialog({ artifact: { slug }, variants, from, close }: MergeDialogProps) {
   const slugs = variants.map((it) => it.slug)
   const other = (one: string): string => slugs.find((it) => it !== one) ?? ''
   const [source, setSource] = useState(from === slugs[0] ? other(from) : from)
@@ -212,4 +236,62 @@ export function MergeDialog({ slug, variants, from, close }: MergeDialogProps) {
       <p>You see the result, and any conflicts, before anything is saved.</p>
     </FormDialog>
   )
+}
+
+/** Moves the artifact to the trash, unless something uses it; lists what does. */
+function DeleteDialog({ artifact, close }: { readonly artifact: Artifact; readonly close: () => void }) {
+  const { slug } = artifact
+  const { word, list } = artifactKind(artifact)
+  const navigate = useNavigate()
+  const remove = useWrite('DELETE /simple/workflows/{id}')
+  const users = remove.error instanceof Problem ? remove.error.document['users'] : undefined
+  return (
+    <FormDialog
+      title={`Delete ${slug}`}
+      action={`Delete ${slug}`}
+      kind="danger"
+      needs="write"
+      submit={() =>
+        remove
+          .mutateAsync({ path: { id: artifact.id } })
+          .then(() => navigate({ to: '/', search: { kind: list } as never }))
+      }
+      close={close}
+    >
+      <p>
+        The {word} and its history move to the trash, from which you can bring them back for 30 days. If
+        something refers to it, archive it instead: that hides it and keeps everything working.
+      </p>
+      {Array.isArray(users) && (
+        <ul className={styles.users}>
+          <Users users={users} />
+        </ul>
+      )}
+    </FormDialog>
+  )
+}
+
+/** The users of an artifact, from 409 `in_use`, with links to their pages. */
+function Users({ users }: { readonly users: readonly unknown[] }) {
+  return users.slice(0, MOST).map((user, at) => {
+    const { kind, id, slug } = user as Readonly<Record<string, string | undefined>>
+    const to = placeOf(kind, id, slug)
+    const name = slug ?? id ?? ''
+    return (
+      <li key={at}>
+        {kind} {to === undefined ? name : <Link to={to}>{name}</Link>}
+      </li>
+    )
+  })
+}
+
+const MOST = 50
+
+function placeOf(kind = '', id = '', slug = ''): string | undefined {
+  if (kind === 'trace') return places.trace(id)
+  if (kind === 'evaluation') return places.evaluation(id)
+  if (kind === 'webhook') return places.settings('webhooks')
+  if (kind === 'fork') return places.artifact(slug)
+  if (kind === 'deployment') return places.environment(slug)
+  return undefined
 }

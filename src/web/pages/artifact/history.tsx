@@ -40,10 +40,7 @@ interface HistoryProps {
 export function History({ artifact, main, ready, fork, forkRefusal, deploy, archive }: HistoryProps) {
   const { slug } = artifact
   const navigate = useNavigate()
-  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = usePages(
-    'POST /workflows/graph',
-    { body: { workflow_ref: { slug }, include_signatures: true, windowing: { limit: PAGE } } },
-  )
+  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = useCommits(slug)
   const commits = useMemo(() => data?.pages.flatMap(({ nodes }) => nodes) ?? [], [data])
   const layout = useMemo(() => layOutGraph(commits, main?.id), [commits, main?.id])
   const scroller = useRef<HTMLDivElement>(null)
@@ -192,6 +189,13 @@ export function History({ artifact, main, ready, fork, forkRefusal, deploy, arch
       />
     </section>
   )
+}
+
+/** The history, page by page. */
+export function useCommits(slug: string) {
+  return usePages('POST /workflows/graph', {
+    body: { workflow_ref: { slug }, include_signatures: true, windowing: { limit: PAGE } },
+  })
 }
 
 /** The page of a commit on a variant. */

@@ -1,17 +1,21 @@
-import { useParams, useNavigate, Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { lazy, Suspense, useState } from 'react'
 import { Problem } from '../../api/call.ts'
+import { membersOf } from '../../api/json.ts'
 import { type Artifact, artifactKind, type Revision } from '../../api/kinds.ts'
-import { useRoute, useWrite } from '../../api/use-route.ts'
+import { useRoute } from '../../api/use-route.ts'
 import { type Archivable, ArchiveDialog, ArchivedNote } from '../../parts/archive/archive.tsx'
 import { Button, LinkButton } from '../../parts/button/button.tsx'
+import { EnvironmentDot, WorkflowChip } from '../../parts/chips/chips.tsx'
 import { type End, endOf, textOfEnd } from '../../parts/compare/ends.ts'
-import { DeploySheet } from '../../parts/deploy/deploy-sheet.tsx'
-import { FormDialog } from '../../parts/dialog/dialog.tsx'
+import { ContentView } from '../../parts/content/content.tsx'
+import { nameOfPicked, RevisionField } from '../../parts/deploy/revision-field.tsx'
+import { useDeployments, versionsBehind } from '../../parts/deploy/use-deployments.ts'
 import { Menu, type MenuItem } from '../../parts/menu/menu.tsx'
 import { Page } from '../../parts/page/page.tsx'
 import { Failure, NotThere, Skeleton } from '../../parts/states/states.tsx'
 import { Fold } from '../../parts/text/text.tsx'
+import { Toggles } from '../../parts/tabs/tabs.tsx'
 import { useCommands } from '../../shell/commands.tsx'
 import { NewsLine } from '../../shell/live.tsx'
 import { places, useAddress } from '../../shell/places.ts'
@@ -20,16 +24,25 @@ import styles from './artifact.module.css'
 import { Aside } from './aside.tsx'
 import { PromptFacts } from './facts.tsx'
 import { ForkDialog, type ForkPoint } from './fork-dialog.tsx'
-import { DuplicateDialog, MergeDialog, RenameDialog, TagsDialog } from './header-dialogs.tsx'
-import { History } from './history.tsx'
-import { PromptSection } from './prompt.tsx'
+import type { HeaderAct } from './header-dialogs.tsx'
+import { History, useCommits } from './history.tsx'
 import { type Shown, useShown, useVariants, type Variant } from './use-artifact.ts'
 import { UseInCode } from './use-in-code.tsx'
+
+/** Loaded when one is opened: they bring the diff and the forms. */
+const DeploySheet = lazy(() =>
+  import('../../parts/deploy/deploy-sheet.tsx').then((module) => ({ default: module.DeploySheet })),
+)
+const HeaderDialog = lazy(() => import('./header-dialogs.tsx'))
 
 /** A prompt, an evaluator or a workflow: what it says, where it is deployed, how code gets it, and its history as a graph. */
 export default function ArtifactPage() {
   const { slug = '' } = useParams({ strict: false })
   const { data, error, refetch } = useRoute('GET /workflows/{id}', { path: { id: slug } })
+  // Asked at once, not only when the artifact is there.
+  useCommits(slug)
+  useVariants(slug)
+  useDeployments(slug)
   if (data) return <ArtifactView key={data.workflow.id} artifact={data.workflow} />
   return (
     <Page crumbs={[{ label: slug }]}>
@@ -86,7 +99,7 @@ function ArtifactView({ artifact }: { readonly artifact: Artifact }) {
     {
       label: 'Merge …',
       refusal: write ?? (live.length < 2 ? `There is one variant. Make a new variant first.` : undefined),
-      run: () => setDialog({ is: 'merge' }),
+      run: () => setDialog({ is: 'header', act: 'merge' }),
     },
     {
       label: 'Compare',
@@ -98,15 +111,19 @@ function ArtifactView({ artifact }: { readonly artifact: Artifact }) {
       refusal: write ?? noVersion,
       run: () => revision && setDialog({ is: 'fork', at: forkPointOf(revision, end) }),
     },
-    { label: 'Duplicate …', refusal: mayNotWrite ?? noVersion, run: () => setDialog({ is: 'duplicate' }) },
-    { label: 'Rename …', refusal: write, run: () => setDialog({ is: 'rename' }) },
-    { label: 'Tags …', refusal: write, run: () => setDialog({ is: 'tags' }) },
+    {
+      label: 'Duplicate …',
+      refusal: mayNotWrite ?? noVersion,
+      run: () => setDialog({ is: 'header', act: 'duplicate' }),
+    },
+    { label: 'Rename …', refusal: write, run: () => setDialog({ is: 'header', act: 'rename' }) },
+    { label: 'Tags …', refusal: write, run: () => setDialog({ is: 'header', act: 'tags' }) },
     {
       label: `Archive the ${word} …`,
       refusal: isArchived ? `The ${word} is archived.` : mayNotWrite,
       run: () => setDialog({ is: 'archive', it: own }),
     },
-    { label: 'Delete …', refusal: mayNotWrite, run: () => setDialog({ is: 'delete' }) },
+    { label: 'Delete …', refusal: mayNotWrite, run: () => setDialog({ is: 'header', act: 'delete' }) },
   ]
 
   useCommands([
@@ -207,34 +224,36 @@ function ArtifactView({ artifact }: { readonly artifact: Artifact }) {
         />
         <Aside artifact={artifact} variants={variants} archive={(it) => setDialog({ is: 'archive', it })} />
       </div>
-      {search['deploy'] !== undefined && (
-        <DeploySheet
-          artifact={slug}
-          to={search['to']}
-          what={search['what'] === undefined ? end : endOf(search['what'])}
-          choose={(what) => change({ what: textOfEnd(what) }, true)}
-          chooseTo={(to) => change({ to }, true)}
-          close={() => change({ deploy: undefined, to: undefined, what: undefined })}
-        />
-      )}
+      <Suspense>
+        {search['deploy'] !== undefined && (
+          <DeploySheet
+            artifact={slug}
+            to={search['to']}
+            what={search['what'] === undefined ? end : endOf(search['what'])}
+            choose={(what) => change({ what: textOfEnd(what) }, true)}
+            chooseTo={(to) => change({ to }, true)}
+            close={() => change({ deploy: undefined, to: undefined, what: undefined })}
+          />
+        )}
+        {dialog?.is === 'header' && (
+          <HeaderDialog
+            act={dialog.act}
+            artifact={artifact}
+            revision={revision}
+            variants={live}
+            close={close}
+          />
+        )}
+      </Suspense>
       {dialog?.is === 'fork' && <ForkDialog slug={slug} point={dialog.at} close={close} />}
-      {dialog?.is === 'merge' && (
-        <MergeDialog slug={slug} variants={live} from={revision?.variant_slug ?? ''} close={close} />
-      )}
-      {dialog?.is === 'duplicate' && revision && (
-        <DuplicateDialog artifact={artifact} revision={revision} close={close} />
-      )}
-      {dialog?.is === 'rename' && <RenameDialog artifact={artifact} close={close} />}
-      {dialog?.is === 'tags' && <TagsDialog artifact={artifact} close={close} />}
       {dialog?.is === 'archive' && <ArchiveDialog it={dialog.it} close={close} />}
-      {dialog?.is === 'delete' && <DeleteDialog artifact={artifact} close={close} />}
     </Page>
   )
 }
 
 /** The dialog that is open. */
 type Opened =
-  | { readonly is: 'merge' | 'duplicate' | 'rename' | 'tags' | 'delete' }
+  | { readonly is: 'header'; readonly act: HeaderAct }
   | { readonly is: 'fork'; readonly at: ForkPoint }
   | { readonly is: 'archive'; readonly it: Archivable }
 
@@ -253,60 +272,97 @@ function comparisonOf(slug: string, { end, revision, newest }: Shown, main: Vari
   return version < 2 ? undefined : places.compare(slug, `r:${variant}-${version - 1}`, `v:${main.slug}`)
 }
 
-/** Moves the artifact to the trash, unless something uses it; lists what does. */
-function DeleteDialog({ artifact, close }: { readonly artifact: Artifact; readonly close: () => void }) {
-  const { slug } = artifact
-  const { word, list } = artifactKind(artifact)
-  const navigate = useNavigate()
-  const remove = useWrite('DELETE /simple/workflows/{id}')
-  const users = remove.error instanceof Problem ? remove.error.document['users'] : undefined
+interface PromptSectionProps {
+  readonly slug: string
+  /** What users call it: prompt, evaluator. */
+  readonly word: string
+  readonly main: Variant | undefined
+  readonly shown: Shown
+  readonly show: (end: End) => void
+}
+
+/** The content of one version, with a switch between what environments run, the newest, and any other version. */
+function PromptSection({ slug, word, main, shown, show }: PromptSectionProps) {
+  const { end, revision, error, deployments, newest } = shown
+  const value = end && textOfEnd(end)
+  const title = `${word.charAt(0).toUpperCase()}${word.slice(1)}`
+  const usual = [
+    ...deployments.flatMap(({ environment: { slug: name }, revision: running }) =>
+      running
+        ? [{ value: textOfEnd({ kind: 'environment', slug: name }), label: `${name} v${running.version}` }]
+        : [],
+    ),
+    ...(main
+      ? [
+          {
+            value: textOfEnd({ kind: 'variant', slug: main.slug }),
+            label: `Newest${newest === undefined ? '' : ` v${newest}`}`,
+          },
+        ]
+      : []),
+  ]
+  const isUsual = usual.some((it) => it.value === value)
+  const nameOfOther = end && (end.kind === 'revision' ? end.slug : nameOfPicked(end))
+  const choices = isUsual || value === undefined ? usual : [...usual, { value, label: nameOfOther ?? value }]
+  if (!end && !error) return main ? <Skeleton label={`Loading the ${word}`} lines={12} /> : null
   return (
-    <FormDialog
-      title={`Delete ${slug}`}
-      action={`Delete ${slug}`}
-      kind="danger"
-      needs="write"
-      submit={() =>
-        remove
-          .mutateAsync({ path: { id: artifact.id } })
-          .then(() => navigate({ to: '/', search: { kind: list } as never }))
-      }
-      close={close}
-    >
-      <p>
-        The {word} and its history move to the trash, from which you can bring them back for 30 days. If
-        something refers to it, archive it instead: that hides it and keeps everything working.
-      </p>
-      {Array.isArray(users) && (
-        <ul className={styles.users}>
-          <Users users={users} />
-        </ul>
+    <section className={styles.prompt} aria-label={title}>
+      <div className={styles.switch}>
+        <Toggles
+          label="Version shown"
+          choices={choices}
+          value={value ?? ''}
+          onChange={(it) => {
+            const to = endOf(it)
+            if (to) show(to)
+          }}
+        />
+        <div className={styles.other}>
+          <RevisionField label="Other version" artifact={slug} shown="" choose={show} except={undefined} />
+        </div>
+      </div>
+      {error && <Failure error={error} />}
+      {!revision && !error && <Skeleton label={`Loading the ${word}`} lines={12} />}
+      {revision && (
+        <>
+          <ShownVersion slug={slug} revision={revision} end={end} shown={shown} main={main} />
+          <ContentView data={membersOf(revision.data)} isBrief />
+        </>
       )}
-    </FormDialog>
+    </section>
   )
 }
 
-/** The users of an artifact, from 409 `in_use`, with links to their pages. */
-function Users({ users }: { readonly users: readonly unknown[] }) {
-  return users.slice(0, MOST).map((user, at) => {
-    const { kind, id, slug } = user as Readonly<Record<string, string | undefined>>
-    const to = placeOf(kind, id, slug)
-    const name = slug ?? id ?? ''
-    return (
-      <li key={at}>
-        {kind} {to === undefined ? name : <Link to={to}>{name}</Link>}
-      </li>
-    )
-  })
+interface ShownVersionProps {
+  readonly slug: string
+  readonly revision: Revision
+  readonly end: End | undefined
+  readonly shown: Shown
+  readonly main: Variant | undefined
 }
 
-const MOST = 50
-
-function placeOf(kind = '', id = '', slug = ''): string | undefined {
-  if (kind === 'trace') return places.trace(id)
-  if (kind === 'evaluation') return places.evaluation(id)
-  if (kind === 'webhook') return places.settings('webhooks')
-  if (kind === 'fork') return places.artifact(slug)
-  if (kind === 'deployment') return places.environment(slug)
-  return undefined
+/** Which version it is, where it runs, and how far it is behind the newest. */
+function ShownVersion({ slug, revision, end, shown: { deployments, newest }, main }: ShownVersionProps) {
+  const isOfMain = revision.variant_slug === main?.slug
+  const behind = isOfMain && newest !== undefined ? newest - Number(revision.version) : 0
+  return (
+    <p className={styles.shown}>
+      <WorkflowChip artifact={slug} revision={revision} />
+      {!isOfMain && <span>of {revision.variant_slug}</span>}
+      {deployments
+        .filter((it) => it.revision?.id === revision.id && it.environment.slug !== end?.slug)
+        .map(({ environment }) => (
+          <EnvironmentDot key={environment.slug} slug={environment.slug} />
+        ))}
+      {behind > 0 && (
+        <Link
+          to={places.compare(slug, `r:${revision.slug}`, `v:${main?.slug ?? ''}`)}
+          className={styles.behind}
+        >
+          {versionsBehind(behind)}
+        </Link>
+      )}
+      <bdi className={styles.subjectShown}>{revision.subject.slice(0, 300)}</bdi>
+    </p>
+  )
 }
