@@ -97,9 +97,42 @@ describe('workbench: an artifact', () => {
     await prompt.getByRole('paragraph').getByText('Cooler').waitFor()
     expect(await versions.getByRole('button', { pressed: true }).textContent()).to.equal('support-bot-3')
     await visit.expectNoBarriers()
-    // Back and forward go where one was; a link shows the same.
+    // A link shows the same.
     await page.reload()
     await prompt.getByRole('paragraph').getByText('Cooler').waitFor()
+    await visit.close()
+  })
+
+  it('says what the last evaluation came to: of which version, its result, and when', async () => {
+    await bench.ask('POST', '/simple/applications/', {
+      application: {
+        slug: 'judged',
+        data: { uri: 'svc:custom:mock:v0', parameters: { key: 'static', kwargs: { output: 'Suva' } } },
+      },
+    })
+    await bench.ask('POST', '/simple/evaluators/', {
+      evaluator: { slug: 'exact', template: 'auto_exact_match' },
+    })
+    const rows = ['Suva', 'Lima'].map((answer) => ({ data: { country: '…', correct_answer: answer } }))
+    await bench.ask('POST', '/simple/testsets/', {
+      testset: { slug: 'capitals', data: { testcases: rows } },
+    })
+    await bench.ask('POST', '/evaluations/run', {
+      ...{ testset_ref: { slug: 'capitals' }, application_ref: { slug: 'judged' } },
+      evaluator_refs: [{ slug: 'exact' }],
+    })
+    const visit = await bench.visit({ path: '/a/judged' })
+    const facts = visit.page.getByRole('complementary', { name: 'What the prompt does' })
+    await facts.getByText('exact v1').waitFor()
+    expect(await facts.textContent()).to.match(/v1 on capitals v1.*finished.*(just now|ago).*50\.0 % passed/)
+    await facts.getByRole('link', { name: 'v1 on capitals v1' }).click()
+    await visit.page.waitForURL('**/eval/*')
+    // An evaluator is tried and evaluated with, but has no evaluations of its own.
+    await visit.go('/a/exact')
+    const evaluate = visit.page.getByRole('link', { name: 'Evaluate …', exact: true })
+    await evaluate.waitFor()
+    expect(await evaluate.getAttribute('href')).to.equal('/eval?new=1&evaluators=exact')
+    expect(await visit.page.getByText('Last evaluation').count()).to.equal(0)
     await visit.close()
   })
 
@@ -168,6 +201,7 @@ describe('workbench: an artifact', () => {
     await dialog.getByLabel('Description').fill('Says hi.')
     await visit.expectNoBarriers()
     await dialog.getByRole('button', { name: 'Rename' }).click()
+    await dialog.waitFor({ state: 'detached' })
     await page.getByText('Fancy <b>', { exact: true }).waitFor()
     await page.getByText('Says hi.').waitFor()
 

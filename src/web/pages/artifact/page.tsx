@@ -4,7 +4,7 @@ import { Problem } from '../../api/call.ts'
 import { membersOf } from '../../api/json.ts'
 import { type Artifact, artifactKind, type Revision } from '../../api/kinds.ts'
 import { useRoute } from '../../api/use-route.ts'
-import { type Archivable, ArchiveDialog, ArchivedNote } from '../../parts/archive/archive.tsx'
+import { type Archivable, ArchivedBadge, ArchiveDialog, ArchivedNote } from '../../parts/archive/archive.tsx'
 import { Button, LinkButton } from '../../parts/button/button.tsx'
 import { EnvironmentDot, WorkflowChip } from '../../parts/chips/chips.tsx'
 import { type End, endOf, textOfEnd } from '../../parts/compare/ends.ts'
@@ -73,7 +73,8 @@ function ArtifactView({ artifact }: { readonly artifact: Artifact }) {
   const isArchived = archivedAt !== undefined
   const own: Archivable = { level: 'artifact', family: 'workflows', id: artifact.id, artifact: slug, word }
   const archivedRefusal = isArchived ? `The ${word} is archived: bring it back first.` : undefined
-  const noVersion = revision ? undefined : `The ${word} has no version yet.`
+  const isLoading = variants.isPending || (end !== undefined && !shown.error)
+  const noVersion = revision ? undefined : isLoading ? 'Still loading.' : `The ${word} has no version yet.`
   const write = archivedRefusal ?? mayNotWrite
   const live = variants.all.filter((it) => it.deleted_at === undefined)
   const edited = revision && end?.kind === 'variant' ? revision.variant_slug : (main?.slug ?? slug)
@@ -349,6 +350,7 @@ function ShownVersion({ slug, revision, end, shown: { deployments, newest }, mai
     <p className={styles.shown}>
       <WorkflowChip artifact={slug} revision={revision} />
       {!isOfMain && <span>of {revision.variant_slug}</span>}
+      {revision.deleted_at !== undefined && <ArchivedBadge />}
       {deployments
         .filter((it) => it.revision?.id === revision.id && it.environment.slug !== end?.slug)
         .map(({ environment }) => (
