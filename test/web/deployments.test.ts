@@ -239,7 +239,7 @@ describe('workbench: deployments', () => {
     // What shows first what would change may be opened: its last button is off.
     await reader.go('/a/support-bot')
     await reader.page.getByRole('button', { name: 'Deploy …' }).click()
-    await reader.page.getByLabel('Environment').last().selectOption('staging')
+    await reader.page.getByRole('dialog').getByLabel('Environment').selectOption('staging')
     const last = reader.page.getByRole('button', { name: /^Deploy support-bot v\d to staging/ })
     await last.waitFor()
     expect(await last.textContent()).to.contain('lacks the scope write')
