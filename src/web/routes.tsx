@@ -8,7 +8,6 @@ import {
 } from '@tanstack/react-router'
 import { PAGES } from '../http/workbench/addresses.ts'
 import { NotFound } from './pages/not-found/page.tsx'
-import { Review } from './pages/soon/page.tsx'
 import { Failure } from './parts/states/states.tsx'
 import { Frame } from './shell/frame.tsx'
 
@@ -61,7 +60,6 @@ const tree = root.addChildren([
     `${A}/run`,
     lazyRouteComponent(() => import('./pages/run/page.tsx')),
   ),
-  page(`${A}/proposals`, Review),
   page(T, testset),
   page(`${T}/v/$variant`, testset),
   page(`${T}/v/$variant/$version`, testset),
@@ -101,7 +99,6 @@ const tree = root.addChildren([
     `/${PAGES.settings}/$section`,
     lazyRouteComponent(() => import('./pages/settings/page.tsx')),
   ),
-  page(`/${PAGES.review}`, Review),
   // A user who is signed in opened a sign-in link.
   createRoute({
     getParentRoute: () => root,

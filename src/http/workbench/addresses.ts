@@ -10,7 +10,6 @@ export const PAGES = {
   environments: 'env',
   evaluations: 'eval',
   traces: 'trace',
-  review: 'review',
   settings: 'settings',
   signIn: 'signin',
 } as const

@@ -4,7 +4,6 @@ import {
   Activity,
   Boxes,
   FlaskConical,
-  GitPullRequest,
   type LucideIcon,
   MessageSquareText,
   Rocket,
@@ -20,6 +19,7 @@ import { Modal } from '../parts/dialog/dialog.tsx'
 import { Highlighted } from '../parts/text/text.tsx'
 import { useCommands, shownKeys, useAllCommands } from './commands.tsx'
 import { useConnection } from './live.tsx'
+import { useRefusal } from './session.tsx'
 import styles from './frame.module.css'
 
 interface Place {
@@ -56,13 +56,13 @@ export function Frame() {
       count: counts?.testsets,
       keys: 'g t',
     },
-    { label: 'Deployed', icon: Rocket, to: '/env', keys: 'g d' },
-    { label: 'Proposals', icon: GitPullRequest, to: '/review' },
+    { label: 'Deployments', icon: Rocket, to: '/env', keys: 'g d' },
     { label: 'Evaluations', icon: FlaskConical, to: '/eval', keys: 'g r' },
     { label: 'Traces', icon: Activity, to: '/trace' },
     { label: 'Settings', icon: Settings, to: '/settings/keys', under: '/settings/' },
   ]
   const navigate = useNavigate()
+  const lacking = useRefusal('write')
   const here = useLocation({ select: ({ pathname }) => pathname })
   const [open, setOpen] = useState<'palette' | 'search' | 'keys'>()
   useCommands([
@@ -73,15 +73,22 @@ export function Frame() {
       ...(keys === undefined ? {} : { keys }),
       run: () => void navigate({ to, search: search ?? {} }),
     })),
+    ...MAKES.map(([kind, one]) => ({
+      id: `make ${kind}`,
+      title: `New ${one}`,
+      group: 'Make',
+      refusal: lacking,
+      run: () => void navigate({ to: '/', search: { make: kind } as never }),
+    })),
     {
       id: 'palette',
-      title: 'Open the palette',
+      title: 'Commands',
       keys: 'mod+k',
       group: 'Everywhere',
       run: () => setOpen('palette'),
     },
     { id: 'search', title: 'Search', keys: '/', group: 'Everywhere', run: () => setOpen('search') },
-    { id: 'keys', title: 'List the keys', keys: '?', group: 'Everywhere', run: () => setOpen('keys') },
+    { id: 'keys', title: 'Keyboard shortcuts', keys: '?', group: 'Everywhere', run: () => setOpen('keys') },
   ])
   return (
     <div className={styles.frame}>
@@ -127,6 +134,15 @@ export function Frame() {
   )
 }
 
+/** What the home page has a dialog for. */
+const MAKES = [
+  ['applications', 'prompt'],
+  ['evaluators', 'evaluator'],
+  ['testsets', 'testset'],
+  ['queries', 'query'],
+  ['workflows', 'workflow'],
+] as const
+
 /** A bar at the top while the server is unreachable. */
 function ConnectionBar() {
   const connection = useConnection()
@@ -156,7 +172,7 @@ function Palette({ open, searchesOnly, close }: PaletteProps) {
       <Dialog.Portal>
         <Dialog.Overlay className={styles.overlay} />
         <Dialog.Content className={styles.palette} aria-describedby={undefined}>
-          <Dialog.Title className="visually-hidden">{searchesOnly ? 'Search' : 'Palette'}</Dialog.Title>
+          <Dialog.Title className="visually-hidden">{searchesOnly ? 'Search' : 'Commands'}</Dialog.Title>
           <Choices searchesOnly={searchesOnly} close={close} />
         </Dialog.Content>
       </Dialog.Portal>
@@ -255,7 +271,10 @@ function Hit({ hit }: { readonly hit: SearchHit }) {
   return (
     <span className={styles.hit}>
       <span>
-        <b>{hit.artifact.slug}</b> <span className={styles.note}>{wordOfKind(hit.kind)}</span>
+        <b dir="auto">{hit.artifact.name ?? hit.artifact.slug}</b>{' '}
+        <span className={styles.note}>
+          {wordOfKind(hit.kind)} <code>{hit.artifact.slug}</code>
+        </span>
       </span>
       <span className={styles.excerpt} dir="auto">
         <Highlighted text={hit.excerpt} ranges={hit.ranges} />
@@ -269,7 +288,7 @@ function KeyList({ open, close }: { readonly open: boolean; readonly close: () =
   const commands = useAllCommands().filter(({ keys }) => keys !== undefined)
   const groups = [...new Set(commands.map(({ group = 'On this page' }) => group))]
   return (
-    <Modal open={open} close={close} title="Keys">
+    <Modal open={open} close={close} title="Keyboard shortcuts">
       {groups.map((name) => (
         <section key={name} className={styles.keyGroup}>
           <h3>{name}</h3>

@@ -120,7 +120,8 @@ function Workspace({ slug, variant, name, start, lock, again }: WorkspaceProps) 
   async function discard(): Promise<void> {
     await drop()
     setDialog(undefined)
-    again()
+    if (base.making) await navigate({ to: '/', search: { kind: base.making.kind } })
+    else again()
   }
   useCommands([
     { id: 'commit', title: 'Save version', keys: 'mod+s', refusal: lacking ?? refusal, run: commit },
@@ -151,7 +152,11 @@ function Workspace({ slug, variant, name, start, lock, again }: WorkspaceProps) 
       ]}
       about={
         <>
-          <Link to={places.version(slug, variant, base.version)}>from v{base.version}</Link>
+          {base.making ? (
+            <span>not saved yet</span>
+          ) : (
+            <Link to={places.version(slug, variant, base.version)}>from v{base.version}</Link>
+          )}
           <DraftLine isDirty={isDirty} kept={kept} />
         </>
       }
@@ -216,6 +221,7 @@ function Workspace({ slug, variant, name, start, lock, again }: WorkspaceProps) 
         <TryPane
           slug={slug}
           variant={variant}
+          isUnmade={base.making !== undefined}
           text={editing.text}
           shown={shown.text}
           judges={isEvaluator}

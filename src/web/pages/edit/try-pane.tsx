@@ -18,6 +18,8 @@ import styles from './edit.module.css'
 export interface TryPaneProps {
   readonly slug: string
   readonly variant: string
+  /** Whether nothing was saved of it yet. */
+  readonly isUnmade: boolean
   /** The draft's `data` as JSON text. */
   readonly text: string
   /** The same a moment later: the fields follow it, so that typing stays quick. */
@@ -32,7 +34,7 @@ export interface TryPaneProps {
 const DRAFT = 'draft'
 
 /** Runs the draft as it stands, on inputs that stay. Nothing is stored but a trace. */
-export function TryPane({ slug, variant, text, shown, judges, broken, isDirty }: TryPaneProps) {
+export function TryPane({ slug, variant, isUnmade, text, shown, judges, broken, isDirty }: TryPaneProps) {
   const navigate = useNavigate()
   const search = useAddress()
   const { testset } = search
@@ -57,7 +59,7 @@ export function TryPane({ slug, variant, text, shown, judges, broken, isDirty }:
       {
         key: DRAFT,
         request: {
-          executed: { slug, variant, data: text },
+          executed: { slug: isUnmade ? '' : slug, variant, data: text },
           inputs: completeInputs(given, inputFields(text)),
           outputs: judges ? inputs.judged : undefined,
           testcaseId: given === inputs.inputs ? inputs.testcaseId : undefined,

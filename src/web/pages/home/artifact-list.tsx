@@ -249,6 +249,8 @@ async function list(
       body: {
         [found]: {
           ...(words.length > 1 ? { text: words } : {}),
+          // Prompts and evaluators have lists of their own.
+          ...(kind === 'workflows' ? { flags: { is_application: false, is_evaluator: false } } : {}),
           ...(folder === undefined ? {} : { folder, recursive: true }),
         },
         ...(withArchived ? { include_archived: true } : {}),
@@ -271,5 +273,5 @@ async function list(
 function placeOfListed({ kind }: Family, { slug }: Listed): string {
   if (kind === 'testsets') return places.testset(slug)
   if (kind === 'queries') return places.query(slug)
-  return kind === 'environments' ? places.environment(slug) : places.artifact(slug)
+  return places.artifact(slug)
 }

@@ -1,15 +1,13 @@
 /** A family on the home page. */
 export interface Family {
-  readonly kind: 'applications' | 'evaluators' | 'workflows' | 'testsets' | 'environments' | 'queries'
+  readonly kind: 'applications' | 'evaluators' | 'workflows' | 'testsets' | 'queries'
   readonly title: string
   /** The singular, in a sentence. */
   readonly one: string
   /** What the family is for, shown if it is empty. */
   readonly purpose: string
-  /** Whether the page can create one. */
-  readonly create: boolean
   /** The kind in search results. */
-  readonly found: 'application' | 'evaluator' | 'workflow' | 'testset' | 'environment' | 'query'
+  readonly found: 'application' | 'evaluator' | 'workflow' | 'testset' | 'query'
 }
 
 export const FAMILIES: readonly Family[] = [
@@ -17,8 +15,7 @@ export const FAMILIES: readonly Family[] = [
     kind: 'applications',
     title: 'Prompts',
     one: 'prompt',
-    purpose: 'A prompt holds messages, a model and its parameters; each version of it is a commit.',
-    create: true,
+    purpose: 'A prompt holds messages, a model and its parameters. Every saved change is a version.',
     found: 'application',
   },
   {
@@ -26,7 +23,6 @@ export const FAMILIES: readonly Family[] = [
     title: 'Evaluators',
     one: 'evaluator',
     purpose: 'An evaluator judges outputs: right or wrong, or a score.',
-    create: true,
     found: 'evaluator',
   },
   {
@@ -35,24 +31,22 @@ export const FAMILIES: readonly Family[] = [
     one: 'testset',
     purpose:
       'A testset holds rows to try prompts on, with the expected output. Drop a CSV, JSON or JSONL file here to make one.',
-    create: true,
     found: 'testset',
-  },
-  {
-    kind: 'workflows',
-    title: 'Workflows',
-    one: 'workflow',
-    purpose: 'Workflows are prompts, evaluators, snippets that others embed, and plain configuration.',
-    create: false,
-    found: 'workflow',
   },
   {
     kind: 'queries',
     title: 'Queries',
     one: 'query',
-    purpose: 'A query is a saved filter of traces, versioned like everything else.',
-    create: false,
+    purpose: 'A query is a saved search in traces. Every saved change is a version.',
     found: 'query',
+  },
+  {
+    kind: 'workflows',
+    title: 'Workflows',
+    one: 'workflow',
+    purpose:
+      'Workflows are neither prompts nor evaluators: texts that prompts embed, and plain configuration.',
+    found: 'workflow',
   },
 ]
 

@@ -1,43 +1,49 @@
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 import type { Answer } from '../../api/call.ts'
 import { FAMILIES } from './families.ts'
 import styles from './home.module.css'
 import { useRoute } from '../../api/use-route.ts'
 import { RevisionChip, hueOf } from '../../parts/chips/chips.tsx'
 import { Failure, Skeleton, Empty } from '../../parts/states/states.tsx'
+import { Button } from '../../parts/button/button.tsx'
 import { places } from '../../shell/places.ts'
 
 export interface OverviewProps {
   readonly project: Answer<'GET /projects/current'>['project']
-  /** A button beside the tour. */
-  readonly begin: ReactNode
+  readonly takeTour: () => void
 }
 
-/** The counts, the newest commits, and the deployments. */
-export function Overview({ project, begin }: OverviewProps) {
+/** The counts, the latest changes, and the deployments. */
+export function Overview({ project, takeTour }: OverviewProps) {
+  const others = useRoute('POST /workflows/query', {
+    body: {
+      workflow: { flags: { is_application: false, is_evaluator: false } },
+      windowing: { limit: 1, count_total: true },
+    },
+  })
   return (
     <div className={styles.overview}>
-      <nav aria-label="Families" className={styles.tiles}>
+      <nav aria-label="Lists" className={styles.tiles}>
         {FAMILIES.map(({ kind, title }) => (
           <Link key={kind} to="/" search={{ kind }}>
-            <b>{project.counts[kind].toLocaleString()}</b>
+            <b>
+              {(kind === 'workflows' ? others.data?.total : project.counts[kind])?.toLocaleString() ?? ' '}
+            </b>
             {title}
           </Link>
         ))}
       </nav>
       <section aria-labelledby="newest">
-        <h2 id="newest">Newest commits</h2>
-        <NewestCommits />
+        <h2 id="newest">Latest changes</h2>
+        <LatestChanges />
       </section>
       <section aria-labelledby="running">
-        <h2 id="running">Running where</h2>
-        <RunningWhere />
+        <h2 id="running">Deployments</h2>
+        <Deployments />
         <div className={styles.more}>
-          {begin}
-          <Link to="/" search={{ tour: '1' }}>
+          <Button kind="quiet" onClick={takeTour}>
             Take the tour
-          </Link>
+          </Button>
         </div>
       </section>
     </div>
@@ -47,14 +53,14 @@ export function Overview({ project, begin }: OverviewProps) {
 const ASK = { body: { windowing: { limit: 12, order: 'descending' } } } as const
 
 /** The newest revisions of all families in one list. */
-function NewestCommits() {
+function LatestChanges() {
   const workflows = useRoute('POST /workflows/revisions/query', ASK)
   const testsets = useRoute('POST /testsets/revisions/query', {
     body: { ...ASK.body, include_testcases: false, include_testcase_ids: false } as typeof ASK.body,
   })
   const error = workflows.error ?? testsets.error
   if (error) return <Failure error={error} />
-  if (!workflows.data || !testsets.data) return <Skeleton label="Loading the newest commits" />
+  if (!workflows.data || !testsets.data) return <Skeleton label="Loading the latest changes" />
   const newest = [
     ...workflows.data.workflow_revisions.map((it) => ({
       ...it,
@@ -91,7 +97,7 @@ function NewestCommits() {
 const MAX_PINS_NAMED = 8
 
 /** What each environment runs. */
-function RunningWhere() {
+function Deployments() {
   const { data, error } = useRoute('POST /simple/environments/query', { body: {} })
   if (error) return <Failure error={error} />
   if (!data) return <Skeleton label="Loading the environments" lines={3} />
@@ -99,10 +105,10 @@ function RunningWhere() {
   if (running.every(({ pins }) => pins.length === 0)) {
     return (
       <Empty
-        action={<Link to={places.environments()}>The environments</Link>}
+        action={<Link to={places.environments()}>All environments</Link>}
         command={`curl "$BRANCHPOINT_URL/applications/revisions/deploy" -H "Authorization: ApiKey $BRANCHPOINT_KEY" -d '{"application_revision_ref": {"slug": "my-prompt", "version": 1}, "environment_ref": {"slug": "production"}}'`}
       >
-        Nothing is deployed yet. An environment says which version of a prompt runs where.
+        Nothing is deployed yet. An environment says which version of a prompt your program gets.
       </Empty>
     )
   }
@@ -115,7 +121,7 @@ function RunningWhere() {
             <Link to={places.environment(slug)}>{slug}</Link>
           </dt>
           <dd>
-            {pins.length === 0 && 'nothing'}
+            {pins.length === 0 && 'nothing yet'}
             {pins.slice(0, MAX_PINS_NAMED).map(({ artifact, version, revision }) => (
               <Link
                 key={artifact}

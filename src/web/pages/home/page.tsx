@@ -1,6 +1,6 @@
 import { useLocation, useNavigate, Link } from '@tanstack/react-router'
 import { useDeferredValue, useEffect, useState } from 'react'
-import { useRoute, useWrite, usePages } from '../../api/use-route.ts'
+import { useRoute, usePages } from '../../api/use-route.ts'
 import { Button, MoreButton } from '../../parts/button/button.tsx'
 import { Page } from '../../parts/page/page.tsx'
 import { Failure, Empty, Skeleton } from '../../parts/states/states.tsx'
@@ -11,24 +11,25 @@ import { NewsLine } from '../../shell/live.tsx'
 import { places, useAddress } from '../../shell/places.ts'
 import { ArtifactList } from './artifact-list.tsx'
 import { FolderTree } from './folder-tree.tsx'
-import { familyOf, type Family } from './families.ts'
+import { FAMILIES, familyOf, type Family } from './families.ts'
 import { Overview } from './overview.tsx'
 import { Tour } from './tour.tsx'
 import styles from './home.module.css'
 import { Search } from 'lucide-react'
-import { FormDialog } from '../../parts/dialog/dialog.tsx'
-import { ChoiceField, TextField } from '../../parts/fields/fields.tsx'
+import { MakeDialog } from './make-dialog.tsx'
+import { Doors, NewDrafts } from './doors.tsx'
+import { useRefusal } from '../../shell/session.tsx'
 import { COMMAND } from '../../shell/document.ts'
 import { placeOfHit, SEARCHED_AGAIN, type SearchHit, wordOfKind } from '../../api/kinds.ts'
 import { type Archivable, ArchivedBadge, ArchivedToggle, BringBack } from '../../parts/archive/archive.tsx'
 import { Highlighted } from '../../parts/text/text.tsx'
 
 /**
- * The home page: search, families, newest commits, deployments. `?kind=` lists a family, `?q=` searches, `?tour=1` shows the tour. A dropped file
- * becomes a testset.
+ * The home page: search, lists, latest changes, deployments. `?kind=` shows a list, `?q=` searches, `?tour=1` shows the tour, `?make=` opens the dialog
+ * that makes something new. A dropped file becomes a testset.
  */
 export default function HomePage() {
-  const { kind, q = '', tour, archived, sort, folder } = useAddress()
+  const { kind, q = '', tour, archived, sort, folder, make } = useAddress()
   const navigate = useNavigate()
   const [words, setWords] = useState(q)
   // Typing replaces the address; other changes of the words are entries in the history.
@@ -39,13 +40,33 @@ export default function HomePage() {
   const { data, error, refetch } = useRoute('GET /projects/current', {})
   const project = data?.project
   const [file, setFile] = useState<File | 'none'>()
+  const [making, setMaking] = useState<Family>()
+  useEffect(() => {
+    if (make === undefined) return
+    setMaking(familyOf(make))
+    void navigate({
+      to: '/',
+      search: ((kept: object) => ({ ...kept, make: undefined })) as never,
+      replace: true,
+    })
+  }, [make])
+  const lacking = useRefusal('write')
   const upload = (
     <Button needs="write" onClick={() => setFile('none')}>
       Testset from a file
     </Button>
   )
-  useCommands([{ id: 'upload', title: 'Make a testset from a file', keys: 'u', run: () => setFile('none') }])
+  useCommands([
+    {
+      id: 'upload',
+      title: 'Make a testset from a file',
+      keys: 'u',
+      refusal: lacking,
+      run: () => setFile('none'),
+    },
+  ])
   const isNew = project !== undefined && project.counts.workflows === 0 && project.counts.testsets === 0
+  const takeTour = (): void => void navigate({ to: '/', search: { tour: '1' } })
 
   function search(typed: string): void {
     setWords(typed)
@@ -69,14 +90,15 @@ export default function HomePage() {
               { label: 'Home', to: '/' },
               { label: family.title, siblings: { of: 'families' } },
             ]
-          : [{ label: project?.name ?? 'Home' }]
+          : [{ label: nameOfProject(project?.name) }]
       }
+      about={family ? undefined : 'Write, test and release prompts. Every change is kept.'}
       fills={family !== undefined}
       actions={
-        family?.create && (
+        (family || (project && !isNew)) && (
           <>
-            {family.kind === 'testsets' && upload}
-            <NewArtifact family={family} />
+            {(family?.kind ?? 'testsets') === 'testsets' && upload}
+            <NewButton family={family ?? PROMPTS} open={() => setMaking(family ?? PROMPTS)} />
           </>
         )
       }
@@ -100,16 +122,33 @@ export default function HomePage() {
           <SearchResults words={asked} />
         ) : (
           <>
-            {(isNew || tour !== undefined) && <Tour leave={() => void navigate({ to: places.home() })} />}
-            {project && !isNew && <Overview project={project} begin={upload} />}
+            {tour !== undefined ? (
+              <Tour leave={() => void navigate({ to: places.home() })} />
+            ) : (
+              isNew && (
+                <Doors write={() => setMaking(PROMPTS)} bring={() => setFile('none')} takeTour={takeTour} />
+              )
+            )}
+            <NewDrafts />
+            {project && !isNew && <Overview project={project} takeTour={takeTour} />}
           </>
         )}
       </FileDrop>
+      {making && <MakeDialog key={making.kind} family={making} close={() => setMaking(undefined)} />}
       {file !== undefined && (
         <NewTestset file={file === 'none' ? undefined : file} close={() => setFile(undefined)} />
       )}
     </Page>
   )
+}
+
+/** The first of the lists: what most people come for. */
+const [PROMPTS] = FAMILIES as readonly [Family, ...Family[]]
+
+/** The first project of a server is called `default`. */
+function nameOfProject(name: string | undefined): string {
+  if (name === undefined) return 'Home'
+  return name === 'default' ? 'Default project' : name
 }
 
 interface SearchBoxProps {
@@ -138,95 +177,20 @@ function SearchBox({ value, onChange, family }: SearchBoxProps) {
   )
 }
 
-/** Creates an artifact: a prompt or an evaluator from a template, or a testset without rows. */
-function NewArtifact({ family }: { readonly family: Family }) {
-  const [isOpen, setOpen] = useState(false)
-  const title = `New ${family.one}`
-  useCommands([{ id: 'new', title, keys: 'n', run: () => setOpen(true) }])
-  return (
-    <>
-      <Button kind="primary" needs="write" onClick={() => setOpen(true)}>
-        {title}
-      </Button>
-      {isOpen && <Form family={family} title={title} close={() => setOpen(false)} />}
-    </>
-  )
-}
-
-interface FormProps {
+interface NewButtonProps {
   readonly family: Family
-  readonly title: string
-  readonly close: () => void
+  readonly open: () => void
 }
 
-function Form({ family, title, close }: FormProps) {
-  const [slug, setSlug] = useState('')
-  const [name, setName] = useState('')
-  const hasTemplates = family.kind !== 'testsets'
-  const [template, setTemplate] = useState(family.kind === 'evaluators' ? 'auto_exact_match' : 'completion')
-  const navigate = useNavigate()
-  const { folder } = useAddress()
-  const testset = useWrite('POST /simple/testsets')
-  const evaluator = useWrite('POST /simple/evaluators')
-  const application = useWrite('POST /simple/applications')
-  const templates = useRoute(
-    `GET /${family.kind === 'evaluators' ? 'evaluators' : 'applications'}/catalog/templates`,
-    {},
-    { enabled: hasTemplates },
-  )
-  async function create(): Promise<void> {
-    const header = {
-      slug: slug.trim(),
-      ...(name.trim() === '' ? {} : { name: name.trim() }),
-      // It is made where the list is.
-      ...(folder === undefined ? {} : { folder }),
-    }
-    if (family.kind === 'testsets') {
-      await testset.mutateAsync({ body: { testset: header } })
-      await navigate({ to: places.testset(header.slug) })
-      return
-    }
-    const made = { ...header, template }
-    await (family.kind === 'evaluators'
-      ? evaluator.mutateAsync({ body: { evaluator: made } })
-      : application.mutateAsync({ body: { application: made } }))
-    await navigate({ to: places.artifact(header.slug) })
-  }
-
+/** Opens the dialog that makes one of the family. */
+function NewButton({ family, open }: NewButtonProps) {
+  const title = `New ${family.one}`
+  const refusal = useRefusal('write')
+  useCommands([{ id: 'new', title, keys: 'n', refusal, run: open }])
   return (
-    <FormDialog
-      title={title}
-      action={`Create ${slug.trim() || family.one}`}
-      needs="write"
-      refusal={slug.trim() === '' ? 'Give it an ID first: what code and links call it.' : undefined}
-      submit={create}
-      close={close}
-    >
-      {(problemOf) => (
-        <>
-          <TextField
-            label="ID"
-            value={slug}
-            onChange={setSlug}
-            hint="Used in code and links: letters, digits, _ . and -. It can’t be changed later."
-            problem={problemOf('slug')}
-            autoFocus
-          />
-          <TextField label="Name" value={name} onChange={setName} problem={problemOf('name')} />
-          {hasTemplates && (
-            <ChoiceField
-              label="Template"
-              value={template}
-              choices={(templates.data?.templates ?? []).map((it) => ({
-                value: it.key,
-                label: it.name ?? it.key,
-              }))}
-              onChange={setTemplate}
-            />
-          )}
-        </>
-      )}
-    </FormDialog>
+    <Button kind="primary" needs="write" onClick={open}>
+      {title}
+    </Button>
   )
 }
 

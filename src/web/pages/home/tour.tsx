@@ -1,12 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { Link } from '@tanstack/react-router'
+import { type ReactNode, useEffect, useState } from 'react'
 import { Button } from '../../parts/button/button.tsx'
 import { Failure } from '../../parts/states/states.tsx'
 import { writeOurs } from '../../api/ours.ts'
 import { useRoute } from '../../api/use-route.ts'
 import { places } from '../../shell/places.ts'
 import styles from './home.module.css'
+import { membersOf } from '../../api/json.ts'
+import type { Evaluation } from '../../parts/evaluation/evaluation.tsx'
 import { call, Problem } from '../../api/call.ts'
 
 /** The slugs of the items that the tour creates. */
@@ -61,8 +63,8 @@ function makeTestset(): Promise<unknown> {
   })
 }
 
-/** Runs the prompt on the testset and returns the evaluation's id. Creates the evaluator if needed. */
-async function startEvaluation(): Promise<string> {
+/** Runs the newest version of the prompt on the testset. Creates the evaluator if needed. */
+async function startEvaluation(): Promise<void> {
   await call('POST /simple/evaluators', {
     body: {
       evaluator: {
@@ -75,69 +77,127 @@ async function startEvaluation(): Promise<string> {
   }).catch((error: unknown) => {
     if (!(error instanceof Problem && error.status === 409)) throw error
   })
-  const { evaluation } = await call('POST /evaluations/run', {
+  await call('POST /evaluations/run', {
     body: {
       application_ref: { slug: PROMPT },
       testset_ref: { slug: TESTSET },
       evaluator_refs: [{ slug: EVALUATOR }],
     },
   })
-  return evaluation.id
 }
 
-/** Creates a prompt, a testset and an evaluation in three clicks, with a mock model, so that no provider's key is needed. */
+/** Saves a version whose examples have the missing capital, and evaluates it. */
+async function addChad(): Promise<void> {
+  const { workflow_revision: newest } = await call('POST /workflows/revisions/retrieve', {
+    body: { workflow_ref: { slug: PROMPT } },
+  })
+  const messages = membersOf(membersOf(newest.data?.parameters)['prompt'])['messages']
+  const before = Array.isArray(messages) ? (messages as readonly Readonly<Record<string, string>>[]) : []
+  if (!before.some(({ content }) => content === 'Chad')) {
+    const added = [
+      ...before.slice(0, -1),
+      { role: 'user', content: 'Chad' },
+      { role: 'assistant', content: 'N’Djamena' },
+      ...before.slice(-1),
+    ]
+    await call('POST /workflows/revisions/commit', {
+      body: {
+        workflow_revision_commit: {
+          workflow_variant_id: newest.variant_id,
+          base_revision_id: newest.id,
+          message: 'Add Chad as an example',
+          delta: { set: { parameters: { prompt: { messages: added } } } },
+        },
+      },
+    })
+  }
+  await startEvaluation()
+}
+
+/** Every step of the tour, with what it does. */
+const DOES = [makePrompt, makeTestset, startEvaluation, addChad]
+
+/** While an evaluation runs, it is looked at again after this many milliseconds. */
+const LOOK_AGAIN = 500
+
+/** The evaluations of the tour's prompt, the oldest first. */
+function useEvaluations(applicationId: string | undefined) {
+  const [isRunning, setRunning] = useState(false)
+  const { data } = useRoute(
+    'POST /evaluations/query',
+    { body: { evaluation: { application_id: applicationId ?? '' }, windowing: { limit: 20 } } },
+    { enabled: applicationId !== undefined, refetchInterval: isRunning && LOOK_AGAIN, keepPrevious: true },
+  )
+  const evaluations = [...(data?.evaluations ?? [])].sort((one, other) =>
+    one.created_at.localeCompare(other.created_at),
+  )
+  const runs = evaluations.some(({ state }) => state === 'running')
+  useEffect(() => setRunning(runs), [runs])
+  return { evaluations, isRunning: runs }
+}
+
+/** Creates a prompt, a testset and an evaluation, improves the prompt and evaluates it again; a mock model needs no provider's key. */
 export function Tour({ leave }: { readonly leave: () => void }) {
   const prompts = useRoute('POST /applications/query', { body: { application: { slugs: [PROMPT] } } })
   const testsets = useRoute('POST /testsets/query', { body: { testset: { slugs: [TESTSET] } } })
-  const navigate = useNavigate()
+  const { evaluations, isRunning } = useEvaluations(prompts.data?.applications[0]?.id)
   const cache = useQueryClient()
   const [busy, setBusy] = useState<number>()
   const [error, setError] = useState<unknown>()
   const hasPrompt = (prompts.data?.count ?? 0) > 0
   const hasTestset = (testsets.data?.count ?? 0) > 0
-  const at = hasPrompt ? (hasTestset ? 2 : 1) : 0
+  const [first, ...later] = evaluations
+  const last = later.at(-1)
+  const at = !hasPrompt ? 0 : !hasTestset ? 1 : !first ? 2 : !last ? 3 : 4
 
   async function take(step: number): Promise<void> {
     setBusy(step)
     setError(undefined)
     try {
-      // Creating the first artifact would end the tour, unless the address asks for it.
-      await navigate({ to: '/', search: { tour: '1' }, replace: true })
-      if (step === 0) await writeOurs(makePrompt)
-      if (step === 1) await writeOurs(makeTestset)
-      if (step === 2) await navigate({ to: places.evaluation(await startEvaluation()) })
-      await cache.invalidateQueries()
+      await writeOurs(DOES[step] ?? makePrompt)
+      await cache.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
     } catch (failure) {
       setError(failure)
     } finally {
       setBusy(undefined)
     }
   }
-
+  const done: readonly ReactNode[] = [
+    <Link to={places.artifact(PROMPT)}>Open the prompt</Link>,
+    <Link to={places.testset(TESTSET)}>Open the testset</Link>,
+    first && <Link to={places.evaluation(first.id)}>{outcomeOf(first)}</Link>,
+    last && <Link to={places.evaluation(last.id)}>{outcomeOf(last)}</Link>,
+  ]
   return (
     <section className={styles.tour} aria-labelledby="tour">
-      <h2 id="tour">From nothing to an evaluation, in three clicks</h2>
+      <h2 id="tour">A prompt that gets better, in four clicks</h2>
       <p>
-        The model of this tour is a mock that runs in the server: it answers as the examples in the prompt do.
-        Everything it makes is an ordinary git repository, and can be deleted again.
+        The model of this tour is a mock in the server, which answers like the examples in the prompt: no
+        provider key is needed, and nothing is paid. You can archive everything afterwards.
       </p>
       {error !== undefined && <Failure error={error} />}
       <ol>
-        {STEPS.map(({ title, text, button, done }, step) => (
+        {STEPS.map(({ title, text, button }, step) => (
           <li key={title} data-state={step < at ? 'done' : step === at ? 'here' : 'later'}>
             <h3>
               {step < at ? '✓ ' : `${step + 1}. `}
               {title}
             </h3>
             <p>{text}</p>
-            {step < at && done !== undefined ? (
-              <Link to={done.to}>{done.label}</Link>
+            {step < at ? (
+              <span role="status">{done[step]}</span>
             ) : (
               <Button
                 kind={step === at ? 'primary' : 'plain'}
                 needs={step === 2 ? 'invoke' : 'write'}
                 busy={busy === step}
-                refusal={step > at ? 'The step before comes first.' : undefined}
+                refusal={
+                  step > at
+                    ? 'The step before comes first.'
+                    : isRunning
+                      ? 'The evaluation is still running.'
+                      : undefined
+                }
                 onClick={() => void take(step)}
               >
                 {button}
@@ -146,34 +206,63 @@ export function Tour({ leave }: { readonly leave: () => void }) {
           </li>
         ))}
       </ol>
-      <p>
-        Then open the prompt, add Chad and its capital as an example, commit, and run the evaluation again:
-        the version that knows more passes more rows.{' '}
-        <Button kind="quiet" onClick={leave}>
-          Leave the tour
-        </Button>
-      </p>
+      {first && last && !isRunning && (
+        <div className={styles.leadsOn} role="status">
+          <p>
+            <b>That is the whole loop:</b> change the prompt, evaluate it, see which version is better. Go on
+            with:
+          </p>
+          <ul>
+            <li>
+              <Link to={places.compareEvaluations(first.id, last.id)}>Compare the two evaluations</Link>
+            </li>
+            <li>
+              <Link to={places.edit(PROMPT, PROMPT)}>Edit the prompt yourself</Link>
+            </li>
+            <li>
+              <Link to={places.environments()}>Deploy the better version</Link>
+            </li>
+            <li>
+              <Link to="/" search={{ make: 'applications' }}>
+                Write a prompt of your own
+              </Link>
+            </li>
+          </ul>
+        </div>
+      )}
+      <Button kind="quiet" onClick={leave}>
+        Leave the tour
+      </Button>
     </section>
   )
+}
+
+/** `2 of 3 rows passed`. */
+function outcomeOf({ state, rows, summary }: Evaluation): string {
+  if (state === 'running') return 'Running…'
+  const [judge] = Object.values(summary.evaluators)
+  return `${judge?.passed ?? 0} of ${rows} rows passed: see them`
 }
 
 const STEPS = [
   {
     title: 'A prompt',
-    text: 'Messages, a model and its parameters. Its first version is a commit on the branch capitals.',
+    text: 'It names the capital of a country, and learns from two examples: Norway and Peru.',
     button: 'Make the prompt',
-    done: { label: 'Open the prompt', to: places.artifact(PROMPT) },
   },
   {
     title: 'A testset',
-    text: 'Three countries with the capital that is expected. Each row is a file that git tracks.',
+    text: 'Three countries with the capital that you expect: Norway, Peru and Chad.',
     button: 'Make the testset',
-    done: { label: 'Open the testset', to: places.testset(TESTSET) },
   },
   {
     title: 'An evaluation',
-    text: 'Every row goes through the prompt, and an evaluator compares what comes out with what is expected.',
+    text: 'Every row goes through the prompt, and an evaluator compares the answer with the expected one.',
     button: 'Run the evaluation',
-    done: undefined,
+  },
+  {
+    title: 'Add Chad, run again',
+    text: 'The prompt does not know Chad. This saves a version with that example, and evaluates it.',
+    button: 'Add Chad, run again',
   },
 ] as const

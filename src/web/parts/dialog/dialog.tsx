@@ -68,6 +68,7 @@ interface FormDialogProps {
   /** `danger` for what cannot be undone easily. */
   readonly kind?: 'primary' | 'danger'
   readonly needs?: Scope
+  readonly wide?: boolean
   /** Why it cannot be submitted now. */
   readonly refusal?: string | undefined
   /** Does it; then the dialog closes. On an error the dialog stays open and shows it. */
@@ -79,7 +80,7 @@ interface FormDialogProps {
 
 /** A dialog that confirms an action or has a form, sent by its button or Enter. */
 export function FormDialog(props: FormDialogProps) {
-  const { title, action, kind = 'primary', needs, refusal, submit, close, children } = props
+  const { title, action, kind = 'primary', needs, wide = false, refusal, submit, close, children } = props
   const [error, setError] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
   const id = useId()
@@ -115,6 +116,7 @@ export function FormDialog(props: FormDialogProps) {
       open
       close={close}
       title={title}
+      wide={wide}
       actions={
         <>
           <Button onClick={close}>Cancel</Button>

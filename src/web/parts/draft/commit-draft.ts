@@ -1,8 +1,10 @@
+import { useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
-import type { Answer } from '../../api/call.ts'
+import { type Answer, call } from '../../api/call.ts'
 import { useWrite } from '../../api/use-route.ts'
+import { bodyOfNew } from '../drafts/new-drafts.ts'
 import { useSureWrite } from '../drafts/use-sure-write.ts'
-import type { JsonChange } from '../json-text/json-text.ts'
+import { type JsonChange, textAt } from '../json-text/json-text.ts'
 import type { Base } from './editing.ts'
 
 type CommitAnswer = Answer<'POST /workflows/revisions/commit'>
@@ -23,14 +25,22 @@ export interface Going {
  */
 export function useCommitDraft(name?: string) {
   const commit = useSureWrite('POST /workflows/revisions/commit', name)
+  const create = useSureWrite('POST /simple/workflows', name)
   const fork = useWrite('POST /workflows/variants/fork')
   const merge = useWrite('POST /workflows/variants/merge')
   const archive = useWrite('POST /workflows/variants/{id}/archive')
+  const cache = useQueryClient()
   /** Variants made for a failed commit: the next try uses them again. */
   const made = useRef(new Map<string, string>())
 
   /** Commits if the variant's latest revision is still the base; otherwise the server answers `revision_conflict`. */
   async function commitTo(variantId: string, { base, change, message }: Going): Promise<Committed> {
+    if (base.making) {
+      const data = 'whole' in change ? change.whole : (textAt(change.delta, ['set']) ?? '{}')
+      const { workflow } = await create.send({ text: bodyOfNew(base.making, data, message) })
+      const body = { workflow_revision_ref: { id: String(workflow.revision_id) } }
+      return (await call('POST /workflows/revisions/retrieve', { body })).workflow_revision
+    }
     const said = message.trim() === '' ? '' : `"message":${JSON.stringify(message.trim())},`
     const what = 'delta' in change ? `"delta":${change.delta}` : `"data":${change.whole}`
     const text = `{"workflow_revision_commit":{"workflow_variant_id":"${variantId}","base_revision_id":"${base.revisionId}",${said}${what}}}`

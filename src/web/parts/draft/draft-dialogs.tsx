@@ -156,7 +156,7 @@ function SaveDialog({ name, isNew, variant, draft, text, close, onCommitted, onM
         }}
       >
         <SaveKey title={action} refusal={refusal} run={() => void commit()} />
-        {error !== undefined && !isTaken && <Failure error={error} />}
+        {error !== undefined && (!isTaken || slug === undefined) && <Failure error={error} />}
         <LongTextField
           label="Message"
           hint="What changed and why. If left empty, the server writes one."
@@ -165,7 +165,7 @@ function SaveDialog({ name, isNew, variant, draft, text, close, onCommitted, onM
           rows={3}
           autoFocus
         />
-        <fieldset className={styles.target}>
+        <fieldset className={styles.target} hidden={draft.base.making !== undefined}>
           <legend>Save to</legend>
           <label>
             <input
@@ -316,7 +316,7 @@ function MovedSheet(props: MovedSheetProps) {
         Somebody saved v{head.version} after you began with v{draft.base.version}. Your changes are merged
         into it; where both changed the same place, you choose. Nothing is overwritten.
       </p>
-      {error !== undefined && !isTaken && <Failure error={error} />}
+      {error !== undefined && (!isTaken || slug === undefined) && <Failure error={error} />}
       <LongTextField label="Message" value={message} onChange={setMessage} rows={2} />
       <TextField
         label="If it can’t be merged, keep my version as:"

@@ -13,6 +13,7 @@ import {
   withTextAt,
 } from '../json-text/json-text.ts'
 import { prettyJson } from '../json/json-view.tsx'
+import type { Making } from '../drafts/new-drafts.ts'
 
 /** The revision that the edit started from. */
 export interface Base {
@@ -21,6 +22,8 @@ export interface Base {
   readonly variantId: string
   /** Its `data` as the server sent it. */
   readonly text: string
+  /** What the first save creates, if there is no revision yet. */
+  readonly making?: Making
 }
 
 /** The current state of an edit. */

@@ -154,8 +154,11 @@ export function useDraftStart(slug: string, variant: string, name: string) {
       .then((draft) => setRead({ turn: wanted, draft }))
   }, [name, wanted])
 
-  const found = useMemo(() => (answer.data === undefined ? undefined : headIn(answer.data)), [answer.data])
   const isRead = read?.turn === wanted
+  const stored = useMemo(() => (answer.data === undefined ? undefined : headIn(answer.data)), [answer.data])
+  // What the first save creates has no version to start from.
+  const isMissing = answer.error instanceof Problem && answer.error.status === 404
+  const found = stored ?? (isRead && isMissing ? unmadeIn(read.draft) : undefined)
   const [begunAt, setBegunAt] = useState<{ readonly turn: string; readonly base: Base }>()
   useEffect(() => {
     if (found && isRead && begunAt?.turn !== wanted)
@@ -168,11 +171,17 @@ export function useDraftStart(slug: string, variant: string, name: string) {
   return {
     start,
     lock,
-    error: found ? null : answer.error,
+    error: found || !isRead ? null : answer.error,
     refetch: answer.refetch,
     /** Starts again from the head. */
     again: () => setTurn(turn + 1),
   }
+}
+
+/** The start of a draft that nothing was saved of yet. */
+function unmadeIn(draft: Draft | undefined): Pick<DraftStart, 'head' | 'isEvaluator'> | undefined {
+  const making = draft?.base.making
+  return making && { head: draft.base, isEvaluator: making.kind === 'evaluators' }
 }
 
 /** The parts of a retrieved revision that an edit needs. */

@@ -139,7 +139,8 @@ function CrumbMenu({ siblings, here }: CrumbMenuProps) {
   const [isOpen, setOpen] = useState(false)
   const { data, error } = useSiblings(siblings, isOpen)
   const { one, keys } = SIBLINGS_OF[siblings.of]
-  const title = `Go to another ${one}`
+  const title =
+    siblings.of === 'artifacts' ? `Go to another ${ONE_LISTED[siblings.family]}` : `Go to another ${one}`
   useCommands([{ id: `siblings ${one}`, title, keys, group: 'Go to', run: () => setOpen(true) }])
   const waiting = error ? error.message : 'Loading …'
   const items: readonly MenuItem[] = data
@@ -202,12 +203,20 @@ const MAX_CHOICES = 40
 
 /** The singular of the siblings, and the keys that open their list. */
 const SIBLINGS_OF = {
-  families: { one: 'family', keys: 'g f' },
-  artifacts: { one: 'artifact', keys: 'g a' },
+  families: { one: 'list', keys: 'g f' },
+  artifacts: { one: 'of its kind', keys: 'g a' },
   variants: { one: 'variant', keys: 'g v' },
   versions: { one: 'version', keys: 'g n' },
   environments: { one: 'environment', keys: 'g e' },
 } as const
+
+const ONE_LISTED: Readonly<Record<ListedFamily, string>> = {
+  applications: 'prompt',
+  evaluators: 'evaluator',
+  testsets: 'testset',
+  workflows: 'workflow',
+  queries: 'query',
+}
 
 /** The siblings, loaded while `isWanted`. */
 function useSiblings(siblings: Siblings, isWanted: boolean) {
@@ -223,8 +232,8 @@ const FAMILIES: readonly (readonly [ListedFamily, string])[] = [
   ['applications', 'Prompts'],
   ['evaluators', 'Evaluators'],
   ['testsets', 'Testsets'],
-  ['workflows', 'Workflows'],
   ['queries', 'Queries'],
+  ['workflows', 'Workflows'],
 ]
 
 async function load(siblings: Siblings): Promise<SiblingList> {

@@ -5,6 +5,7 @@ import { problemOfJson, textAt } from '../json-text/json-text.ts'
 /** What a run executes: a stored version, or a draft, which the server runs without storing it. */
 export type Executed =
   | { readonly revisionId: string }
+  /** An empty slug is a draft of something that does not exist yet. */
   | { readonly slug: string; readonly variant: string; /** As JSON text. */ readonly data: string }
 
 /** A run to start. All texts are JSON. */
@@ -179,6 +180,7 @@ function bodyOf({ executed, inputs, outputs, testcaseId }: RunRequest): string {
   if ('revisionId' in executed)
     return `{"references":{"workflow_revision":{"id":"${executed.revisionId}"}${row}},"data":{${given}}}`
   const { slug, variant, data } = executed
+  if (slug === '') return `{"references":{${row.slice(1)}},"data":{"revision":{"data":${data}},${given}}}`
   const of = `"workflow":${JSON.stringify({ slug })},"workflow_variant":${JSON.stringify({ slug: variant })}`
   return `{"references":{${of}${row}},"data":{"revision":{"data":${data}},${given}}}`
 }

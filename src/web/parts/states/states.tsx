@@ -19,7 +19,12 @@ export function Empty({ children, action, command }: EmptyProps) {
     <div className={styles.empty}>
       <p>{children}</p>
       {action}
-      {command !== undefined && <Copyable text={command} label="The same in a terminal" />}
+      {command !== undefined && (
+        <details className={styles.api}>
+          <summary>API</summary>
+          <Copyable text={command} label="The same in a terminal" />
+        </details>
+      )}
     </div>
   )
 }
