@@ -109,7 +109,7 @@ describe('workbench: frame, sign-in and keys', () => {
     const { page } = visit
     await page.getByRole('navigation', { name: 'Places' }).waitFor()
     await page.keyboard.press('?')
-    await page.getByRole('dialog', { name: 'Keys' }).getByText('Go to prompts').waitFor()
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Go to prompts').waitFor()
     await visit.expectNoBarriers()
     await page.keyboard.press('Escape')
     await page.keyboard.press('g')
@@ -137,7 +137,7 @@ describe('workbench: frame, sign-in and keys', () => {
     await visit.close()
   })
 
-  it('says of an address that is none what it is, and what is not built yet how it is done meanwhile', async () => {
+  it('says of an address that is none what it is, also where something is built later', async () => {
     const visit = await bench.visit({ path: '/a/support-bot/nothing/here' })
     await visit.page.getByText('There is no page at /a/support-bot/nothing/here').waitFor()
     const answer = await visit.page.goto(`${bench.url}/support-bot`)
@@ -150,8 +150,19 @@ describe('workbench: frame, sign-in and keys', () => {
       .getByRole('link', { name: 'Support bot' })
       .first()
       .waitFor()
-    await visit.go('/review')
-    await visit.page.getByText('To propose a change').waitFor()
+    // What is built later has no address, and no place in the menu.
+    await visit.go('/a/support-bot/proposals')
+    await visit.page.getByText('There is no page at /a/support-bot/proposals').waitFor()
+    const menu = visit.page.getByRole('navigation', { name: 'Places' }).getByRole('listitem')
+    expect((await menu.allTextContents()).map((text) => text.replace(/\d+$/, ''))).to.deep.equal([
+      'Prompts',
+      'Evaluators',
+      'Testsets',
+      'Deployments',
+      'Evaluations',
+      'Traces',
+      'Settings',
+    ])
     await visit.close()
   })
 

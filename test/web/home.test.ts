@@ -12,9 +12,15 @@ describe('workbench: the start', () => {
     await bench.close()
   })
 
-  it('takes somebody new from nothing to an evaluation in three clicks', async () => {
+  it('opens three doors, and its tour ends on a version that is better', async () => {
     const visit = await bench.visit()
     const { page } = visit
+    await page.getByRole('heading', { name: 'Default project' }).waitFor()
+    await page.getByText('Write, test and release prompts. Every change is kept.').waitFor()
+    await page.getByRole('button', { name: 'Write a prompt' }).waitFor()
+    await page.getByRole('button', { name: 'Choose a file' }).waitFor()
+    await visit.expectNoBarriers()
+    await page.getByRole('button', { name: 'Take the tour' }).click()
     await page.getByRole('button', { name: 'Make the prompt' }).waitFor()
     await visit.expectNoBarriers()
     await visit.picture('tour-1440')
@@ -23,9 +29,13 @@ describe('workbench: the start', () => {
     await page.getByRole('button', { name: 'Make the testset' }).click()
     await page.getByRole('link', { name: 'Open the testset' }).waitFor()
     await page.getByRole('button', { name: 'Run the evaluation' }).click()
-    await page.waitForURL('**/eval/*')
-    const { evaluations } = await bench.ask('POST', '/evaluations/query', {})
-    expect(evaluations[0]).to.include({ rows: 3 })
+    await page.getByRole('link', { name: '2 of 3 rows passed' }).waitFor()
+    await page.getByRole('button', { name: 'Add Chad, run again' }).click()
+    await page.getByRole('link', { name: '3 of 3 rows passed' }).waitFor()
+    await visit.expectNoBarriers()
+    await page.getByRole('link', { name: 'Compare the two evaluations' }).click()
+    await page.waitForURL('**/eval/*...*')
+    await page.getByRole('heading', { level: 1 }).waitFor()
     await visit.close()
   })
 
@@ -44,7 +54,7 @@ describe('workbench: the start', () => {
     })
     const visit = await bench.visit()
     const { page } = visit
-    await page.getByRole('heading', { name: 'Newest commits' }).waitFor()
+    await page.getByRole('heading', { name: 'Latest changes' }).waitFor()
     await page.getByText('First revision').first().waitFor()
     await page
       .getByRole('link', { name: /hostile/ })
@@ -69,7 +79,7 @@ describe('workbench: the start', () => {
     await page.waitForURL('**/?q=oslo')
     await visit.picture('search-1440')
     await found.getByRole('link', { name: 'Capitals' }).first().click()
-    await page.waitForURL('**/a/capitals/r/capitals-1?place=*messages*')
+    await page.waitForURL('**/a/capitals/r/capitals-2?place=*messages*')
     const marked = page.locator('[aria-current=location]')
     await marked.getByText('Oslo').waitFor()
     // The frame stays where it is.
@@ -115,41 +125,8 @@ describe('workbench: the start', () => {
     await visit.close()
   })
 
-  it('makes a prompt; a slug that is taken is said by the server, and what was typed is kept', async () => {
-    const visit = await bench.visit({ path: '/?kind=applications' })
-    const { page } = visit
-    await page.getByRole('button', { name: 'New prompt' }).click()
-    const dialog = page.getByRole('dialog', { name: 'New prompt' })
-    await dialog.getByLabel('ID').fill('capitals')
-    await dialog.getByRole('button', { name: 'Create capitals' }).click()
-    // Said once, at the field, in the words of the form.
-    await dialog.getByText('“capitals” is taken already.').waitFor()
-    expect(await dialog.getByRole('alert').count()).to.equal(0)
-    expect(await dialog.getByLabel('ID').getAttribute('aria-invalid')).to.equal('true')
-    expect(await dialog.getByLabel('ID').inputValue()).to.equal('capitals')
-    await visit.expectNoBarriers()
-    await dialog.getByLabel('ID').fill('rivers')
-    await dialog.getByRole('button', { name: 'Create rivers' }).click()
-    await page.waitForURL('**/a/rivers')
-    // The count beside the list is that of now.
-    const { project } = await bench.ask('GET', '/projects/current')
-    const places = page.getByRole('navigation', { name: 'Places' })
-    await places.getByRole('link', { name: `Prompts ${project.counts.applications}` }).waitFor()
-    await visit.go('/?kind=testsets')
-    await page.getByRole('button', { name: 'New testset' }).click()
-    const testset = page.getByRole('dialog', { name: 'New testset' })
-    await testset.getByLabel('ID').fill('blank')
-    await testset.getByLabel('Name').fill('مرحبا')
-    expect(await testset.getByLabel('Name').evaluate((it: any) => it.matches(':dir(rtl)'))).to.equal(true)
-    await testset.getByRole('button', { name: 'Create blank' }).click()
-    await page.waitForURL('**/t/blank')
-    await page.getByText('has no rows yet').waitFor()
-    expect(await page.getByRole('alert').count()).to.equal(0)
-    await visit.expectNoBarriers()
-    await visit.close()
-  })
-
   it('does not announce what its own user did', async () => {
+    await bench.ask('POST', '/simple/applications/', { application: { slug: 'rivers', data: {} } })
     const visit = await bench.visit({ path: '/a/rivers' })
     const { page } = visit
     await page.getByText('live', { exact: true }).waitFor()
@@ -208,7 +185,7 @@ describe('workbench: the start', () => {
     await page.getByRole('gridcell', { name: 'Lima' }).waitFor()
     // The same by a button, for whoever has no file at hand to drop.
     await visit.go('/')
-    await page.getByRole('heading', { name: 'Newest commits' }).waitFor()
+    await page.getByRole('heading', { name: 'Latest changes' }).waitFor()
     await page.keyboard.press('u')
     const chooser = page.waitForEvent('filechooser')
     await dialog.getByRole('button', { name: 'Choose a file', exact: true }).click()

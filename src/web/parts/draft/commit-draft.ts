@@ -1,4 +1,3 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { type Answer, call } from '../../api/call.ts'
 import { useWrite } from '../../api/use-route.ts'
@@ -29,7 +28,6 @@ export function useCommitDraft(name?: string) {
   const fork = useWrite('POST /workflows/variants/fork')
   const merge = useWrite('POST /workflows/variants/merge')
   const archive = useWrite('POST /workflows/variants/{id}/archive')
-  const cache = useQueryClient()
   /** Variants made for a failed commit: the next try uses them again. */
   const made = useRef(new Map<string, string>())
 

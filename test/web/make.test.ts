@@ -1,0 +1,121 @@
+import { expect } from 'chai'
+import { closeBrowser } from '../support/browser/open-browser.ts'
+import { openWorkbench, type Workbench } from './support/workbench.ts'
+
+describe('workbench: making things', () => {
+  let bench: Workbench
+  before(async () => {
+    bench = await openWorkbench()
+    await bench.ask('POST', '/simple/applications/', { application: { slug: 'capitals', data: {} } })
+  })
+  after(async () => {
+    await closeBrowser()
+    await bench.close()
+  })
+
+  it('makes a prompt by keys alone: name first, an ID that is checked, a template, and nothing on the server until it is saved', async () => {
+    const visit = await bench.visit({ path: '/?kind=applications' })
+    const { page } = visit
+    await page.getByRole('link', { name: 'capitals' }).waitFor()
+    await page.keyboard.press('n')
+    const dialog = page.getByRole('dialog', { name: 'New prompt' })
+    const id = dialog.getByLabel('ID')
+    await dialog.getByRole('radio', { name: /^Single answer/ }).waitFor()
+    await page.keyboard.type('Capitals!')
+    await dialog.getByText('“capitals” is taken already.', { exact: true }).waitFor()
+    expect(await id.getAttribute('aria-invalid')).to.equal('true')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('a b')
+    await dialog.getByText('Only letters, digits').first().waitFor()
+    await visit.expectNoBarriers()
+    await page.keyboard.press('Control+a')
+    await page.keyboard.type('rivers')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('ArrowDown')
+    await dialog.getByRole('region', { name: 'What “Conversation” holds' }).waitFor()
+    await visit.picture('new-prompt-1440')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/a/rivers/edit/rivers')
+    await page.getByText('not saved yet').waitFor()
+    const { count } = await bench.ask('POST', '/workflows/query', { workflow: { slugs: ['rivers'] } })
+    expect(count, 'nothing empty is left behind').to.equal(0)
+
+    // It is found again, also after the page was left.
+    await visit.go('/')
+    await page
+      .getByRole('region', { name: 'Not saved yet' })
+      .getByRole('link', { name: 'Capitals!' })
+      .press('Enter')
+    await page.getByText('not saved yet').waitFor()
+    const model = page.getByRole('combobox', { name: 'Model', exact: true })
+    await model.fill('mock/echo')
+    await model.press('Control+s')
+    await page.getByRole('dialog', { name: 'Save version' }).waitFor()
+    await page.keyboard.press('Control+Enter')
+    await page.waitForURL('**/a/rivers/v/rivers/1')
+    const { application } = await bench.ask('GET', '/simple/applications/rivers')
+    expect(application).to.include({ name: 'Capitals!' })
+    expect(application['data']).to.deep.include({ uri: 'svc:builtin:chat:v0' })
+    expect(application['data'].parameters.prompt.llm_config.model).to.equal('mock/echo')
+    await visit.go('/')
+    await page.getByRole('heading', { name: 'Latest changes' }).waitFor()
+    expect(await page.getByText('Not saved yet').count()).to.equal(0)
+    await visit.close()
+  })
+
+  it('keeps a draft whose ID was taken meanwhile, and makes a workflow of JSON, a query and a testset at once', async () => {
+    const visit = await bench.visit({ path: '/?make=applications' })
+    const { page } = visit
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('radio', { name: /^Single answer/ }).waitFor()
+    await dialog.getByLabel('Name').fill('Lakes')
+    await page.getByRole('button', { name: 'Open the editor' }).click()
+    await page.getByText('not saved yet').waitFor()
+    await bench.ask('POST', '/simple/testsets/', { testset: { slug: 'other', data: { testcases: [] } } })
+    await bench.ask('POST', '/simple/applications/', { application: { slug: 'lakes' } })
+    await page.getByRole('button', { name: 'Save version' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save version' }).click()
+    await page.getByRole('dialog').getByRole('alert').getByText(/lakes/).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByText('not saved yet').waitFor()
+
+    await visit.go('/?make=workflows')
+    await dialog.getByLabel('Name').fill('Shared tone')
+    await dialog.getByLabel('Content as JSON').fill('{"parameters": {"tone": "warm"')
+    await dialog.getByText('This is not JSON yet').first().waitFor()
+    const make = dialog.getByRole('button', { name: /^Create shared-tone/ })
+    expect(await make.getAttribute('aria-disabled')).to.equal('true')
+    await visit.expectNoBarriers()
+    await dialog.getByLabel('Content as JSON').fill('{"parameters": {"tone": "warm", "size": 1.0}}')
+    await make.click()
+    await page.waitForURL('**/a/shared-tone')
+    const { workflow } = await bench.ask('GET', '/simple/workflows/shared-tone')
+    expect(workflow['data'].parameters).to.deep.equal({ tone: 'warm', size: 1 })
+    // It is neither prompt nor evaluator, so it is in the last list.
+    await visit.go('/?kind=workflows')
+    await page.getByText('1 workflow', { exact: true }).waitFor()
+
+    await visit.go('/?make=queries')
+    await dialog.getByLabel('Name').fill('Errors of today')
+    await dialog.getByRole('button', { name: 'Create errors-of-today' }).click()
+    await page.waitForURL('**/q/errors-of-today')
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await visit.close()
+  })
+
+  it('tells a key that may only read which scope making needs, in the button and in the palette', async () => {
+    const { key } = await bench.ask('POST', '/keys/', { key: { name: 'reader', scopes: ['read'] } })
+    const visit = await bench.visit({ path: '/?kind=evaluators', key: key.secret })
+    const { page } = visit
+    const button = page.getByRole('button', { name: /New evaluator/ })
+    await button.waitFor()
+    expect(await button.getAttribute('title')).to.match(/"reader" lacks the scope write/)
+    await page.keyboard.press('n')
+    await page.keyboard.press('Control+k')
+    await page.getByLabel('Command or words to search for').fill('new evaluator')
+    const option = page.getByRole('option', { name: /New evaluator.*lacks the scope write/ }).first()
+    await option.waitFor()
+    expect(await option.getAttribute('aria-disabled')).to.equal('true')
+    await visit.close()
+  })
+})
