@@ -113,7 +113,7 @@ function Workspace({ slug, variant, name, start, lock, again }: WorkspaceProps) 
     await drop()
     const warnings = revision.warnings?.map(({ message }) => message)
     await navigate({
-      to: places.version(slug, revision.variant_slug, Number(revision.version)),
+      to: places.version(revision.artifact_slug, revision.variant_slug, Number(revision.version)),
       state: { warnings } as never,
     })
   }

@@ -112,6 +112,9 @@ function SaveDialog({ name, isNew, variant, draft, text, close, onCommitted, onM
   const [slug, setSlug] = useState<string | undefined>(isNew ? '' : undefined)
   const [error, setError] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
+  const { making } = draft.base
+  /** Another ID for something new, after somebody else took the first one. */
+  const [otherId, setOtherId] = useState<string>()
   const { commitTo, commitToNew } = useCommitDraft(name)
   const target = slug ?? variant
   const action = slug === undefined ? 'Save version' : 'Save as a new variant'
@@ -122,13 +125,19 @@ function SaveDialog({ name, isNew, variant, draft, text, close, onCommitted, onM
     setBusy(true)
     setError(undefined)
     try {
-      const going = { ...draft, message }
+      const base =
+        making && otherId !== undefined
+          ? { ...draft.base, making: { ...making, slug: otherId.trim() } }
+          : draft.base
+      const going = { ...draft, base, message }
       onCommitted(
         await (slug === undefined ? commitTo(draft.base.variantId, going) : commitToNew(slug.trim(), going)),
       )
     } catch (failure) {
       if (failure instanceof Problem && failure.code === 'revision_conflict') onMoved(message)
       else setError(failure)
+      if (making && failure instanceof Problem && failure.code === 'slug_taken')
+        setOtherId(otherId ?? making.slug)
     } finally {
       setBusy(false)
     }
@@ -156,7 +165,7 @@ function SaveDialog({ name, isNew, variant, draft, text, close, onCommitted, onM
         }}
       >
         <SaveKey title={action} refusal={refusal} run={() => void commit()} />
-        {error !== undefined && (!isTaken || slug === undefined) && <Failure error={error} />}
+        {error !== undefined && !isTaken && <Failure error={error} />}
         <LongTextField
           label="Message"
           hint="What changed and why. If left empty, the server writes one."
@@ -165,7 +174,16 @@ function SaveDialog({ name, isNew, variant, draft, text, close, onCommitted, onM
           rows={3}
           autoFocus
         />
-        <fieldset className={styles.target} hidden={draft.base.making !== undefined}>
+        {otherId !== undefined && (
+          <TextField
+            label="ID"
+            value={otherId}
+            onChange={setOtherId}
+            problem={isTaken ? error.message : undefined}
+            hint="Used in code and links. It can’t be changed later."
+          />
+        )}
+        <fieldset className={styles.target} hidden={making !== undefined}>
           <legend>Save to</legend>
           <label>
             <input
@@ -316,7 +334,7 @@ function MovedSheet(props: MovedSheetProps) {
         Somebody saved v{head.version} after you began with v{draft.base.version}. Your changes are merged
         into it; where both changed the same place, you choose. Nothing is overwritten.
       </p>
-      {error !== undefined && (!isTaken || slug === undefined) && <Failure error={error} />}
+      {error !== undefined && !isTaken && <Failure error={error} />}
       <LongTextField label="Message" value={message} onChange={setMessage} rows={2} />
       <TextField
         label="If it can’t be merged, keep my version as:"

@@ -156,9 +156,8 @@ export function useDraftStart(slug: string, variant: string, name: string) {
 
   const isRead = read?.turn === wanted
   const stored = useMemo(() => (answer.data === undefined ? undefined : headIn(answer.data)), [answer.data])
-  // What the first save creates has no version to start from.
-  const isMissing = answer.error instanceof Problem && answer.error.status === 404
-  const found = stored ?? (isRead && isMissing ? unmadeIn(read.draft) : undefined)
+  // What the first save creates has no version to start from, also if somebody else has taken its ID meanwhile.
+  const found = (isRead ? unmadeIn(read.draft) : undefined) ?? stored
   const [begunAt, setBegunAt] = useState<{ readonly turn: string; readonly base: Base }>()
   useEffect(() => {
     if (found && isRead && begunAt?.turn !== wanted)
