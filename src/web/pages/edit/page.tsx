@@ -231,7 +231,7 @@ function Workspace({ slug, variant, name, start, lock, again }: WorkspaceProps) 
         <div className={styles.rest}>
           <DraftAside text={shown.text} inspection={inspection} broken={broken} />
           <section className={styles.changes} aria-label="Changes">
-            <h2>Changes since v{base.version}</h2>
+            <h2>{base.making ? 'What it holds' : `Changes since v${base.version}`}</h2>
             <Changes base={base.text} text={shown.text} />
           </section>
         </div>

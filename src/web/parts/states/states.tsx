@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Problem } from '../../api/call.ts'
-import { Copyable } from '../copy/copyable.tsx'
+import { ApiLines } from '../copy/api-lines.tsx'
 import styles from './states.module.css'
 
 interface EmptyProps {
@@ -19,12 +19,7 @@ export function Empty({ children, action, command }: EmptyProps) {
     <div className={styles.empty}>
       <p>{children}</p>
       {action}
-      {command !== undefined && (
-        <details className={styles.api}>
-          <summary>API</summary>
-          <Copyable text={command} label="The same in a terminal" />
-        </details>
-      )}
+      {command !== undefined && <ApiLines lines={[{ label: 'The same in a terminal', text: command }]} />}
     </div>
   )
 }
