@@ -106,6 +106,42 @@ describe('workbench: making things', () => {
     await visit.close()
   })
 
+  it('makes an evaluator by the form of its schema, tries it on an output, and finds it again after it was archived', async () => {
+    const visit = await bench.visit({ path: '/?make=evaluators' })
+    const { page } = visit
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('radio', { name: /^Regex Test/ }).check()
+    await dialog.getByRole('region', { name: 'What “Regex Test” holds' }).getByText('Pattern').waitFor()
+    await dialog.getByLabel('Name').fill('Names a page')
+    await dialog.getByRole('button', { name: 'Open the editor' }).click()
+    await page.waitForURL('**/a/names-a-page/edit/names-a-page')
+    const form = page.getByRole('region', { name: 'Settings' })
+    const pattern = form.getByLabel('Pattern', { exact: true })
+    await pattern.fill('page (')
+    await form.getByText('is no regular expression yet').waitFor()
+    expect(await pattern.getAttribute('aria-invalid')).to.equal('true')
+    await pattern.fill('page \\d+')
+    expect(await form.getByLabel('Pass when the pattern is found').isChecked()).to.equal(true)
+    await visit.expectNoBarriers()
+
+    // The verdict of the draft, before anything is stored.
+    const pane = page.getByRole('region', { name: 'Try' })
+    await pane.getByRole('textbox', { name: 'Output', exact: true }).fill('See the manual, page 4.')
+    await page.keyboard.press('Control+Enter')
+    await pane.getByText('success').waitFor()
+    await visit.picture('evaluator-form-1440')
+    await page.getByRole('button', { name: 'Save version' }).click()
+    await dialog.getByRole('button', { name: 'Save version' }).click()
+    await page.waitForURL('**/a/names-a-page/v/names-a-page/1')
+    const { evaluator } = await bench.ask('GET', '/simple/evaluators/names-a-page')
+    expect(evaluator['data'].parameters).to.deep.equal({
+      regex_pattern: 'page \\d+',
+      regex_should_match: true,
+    })
+    expect(evaluator['flags']).to.include({ is_evaluator: true, is_application: false })
+    await visit.close()
+  })
+
   it('tells a key that may only read which scope making needs, in the button and in the palette', async () => {
     const { key } = await bench.ask('POST', '/keys/', { key: { name: 'reader', scopes: ['read'] } })
     const visit = await bench.visit({ path: '/?kind=evaluators', key: key.secret })

@@ -266,9 +266,7 @@ describe('workbench: running', () => {
     await inputs.click()
     await page.keyboard.press('Control+A')
     await page.keyboard.insertText('{"capital": "Oslo"}')
-    await page.getByRole('textbox', { name: 'Output as JSON' }).click()
-    await page.keyboard.press('Control+A')
-    await page.keyboard.insertText('"Oslo"')
+    await page.getByRole('textbox', { name: 'Output', exact: true }).fill('Oslo')
     await page.getByRole('button', { name: /^Run v1/ }).click()
     await page
       .getByRole('region', { name: 'Output' })

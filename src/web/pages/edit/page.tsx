@@ -23,9 +23,11 @@ import {
   type Base,
   problemOfParameters,
   promptPlaces,
+  put,
   namedInputs,
   promptInputs,
 } from '../../parts/draft/editing.ts'
+import { SchemaForm, useEvaluatorSchema } from '../../parts/form/schema-form.tsx'
 import { PromptForm } from '../../parts/draft/prompt-form.tsx'
 import { RawForm } from '../../parts/draft/raw-form.tsx'
 import { useSettled, useInspection, type Inspection } from '../../parts/draft/use-inspection.ts'
@@ -106,7 +108,10 @@ function Workspace({ slug, variant, name, start, lock, again }: WorkspaceProps) 
     (readOnly ? 'This draft is open in another tab.' : undefined) ??
     broken ??
     (change !== undefined ? undefined : 'No changes.')
-  const asJson = search['view'] === 'json' || !promptPlaces(editing.text)
+  const isPrompt = promptPlaces(shown.text) !== undefined
+  const schema = useEvaluatorSchema(shown.text, isEvaluator)
+  const hasForm = isPrompt || schema !== undefined
+  const asJson = search['view'] === 'json' || !hasForm
 
   const commit = (): void => setDialog(isBehind ? 'moved' : 'commit')
   async function committed(revision: Committed): Promise<void> {
@@ -187,7 +192,7 @@ function Workspace({ slug, variant, name, start, lock, again }: WorkspaceProps) 
       />
       <div className={styles.workspace}>
         <div className={styles.form}>
-          {promptPlaces(editing.text) && (
+          {hasForm && (
             <LinkTabs
               label="How it is edited"
               tabs={[
@@ -209,13 +214,31 @@ function Workspace({ slug, variant, name, start, lock, again }: WorkspaceProps) 
           {asJson ? (
             <RawForm editing={editing} edit={edit} readOnly={readOnly} problems={inspection.problems} />
           ) : (
-            <PromptForm
-              editing={editing}
-              edit={edit}
-              readOnly={readOnly}
-              problemAt={inspection.problemAt}
-              onProblem={problems.note}
-            />
+            <>
+              {isPrompt && (
+                <PromptForm
+                  editing={editing}
+                  edit={edit}
+                  readOnly={readOnly}
+                  problemAt={inspection.problemAt}
+                  onProblem={problems.note}
+                />
+              )}
+              {schema !== undefined && (
+                <section aria-label="Settings">
+                  <SchemaForm
+                    schema={schema}
+                    text={editing.text}
+                    path={PARAMETERS}
+                    leaveOut={isPrompt ? IN_PROMPT_FORM : []}
+                    readOnly={readOnly}
+                    onChange={(path, json) => edit((it) => put(it, path, json))}
+                    problemAt={inspection.problemAt}
+                    onProblem={problems.note}
+                  />
+                </section>
+              )}
+            </>
           )}
         </div>
         <TryPane
@@ -252,6 +275,11 @@ function Workspace({ slug, variant, name, start, lock, again }: WorkspaceProps) 
     </Page>
   )
 }
+
+const PARAMETERS = ['parameters']
+
+/** What the form of a judge's prompt has already. */
+const IN_PROMPT_FORM = ['prompt', 'prompt_template', 'model', 'template_format']
 
 interface NoticesProps {
   readonly variant: string

@@ -4,7 +4,7 @@ import { parseJson } from '../../api/json.ts'
 import { Button } from '../button/button.tsx'
 import { Editor } from '../editor/editor.tsx'
 import { LongTextField, TextField } from '../fields/fields.tsx'
-import { problemOfJson } from '../json-text/json-text.ts'
+import { problemOfJson, stringAt } from '../json-text/json-text.ts'
 import { prettyJson } from '../json/json-view.tsx'
 import { Toggles } from '../tabs/tabs.tsx'
 import { type InputField, problemOfInput, refusalOf, shownInput, withInput } from './inputs.ts'
@@ -67,18 +67,57 @@ export function InputsForm({ fields, state, judges, onProblem, refusal }: Inputs
         ))
       )}
       {judges && (
-        <>
-          <h2>Output to evaluate</h2>
-          <JsonInputs
-            key={`${turn} judged`}
-            label="Output as JSON"
-            value={judged}
-            onChange={(text) => type({ judged: text })}
-            onProblem={onProblem}
-          />
-        </>
+        <JudgedOutput
+          key={`${turn} judged`}
+          value={judged}
+          onChange={(text) => type({ judged: text })}
+          onProblem={onProblem}
+        />
       )}
     </section>
+  )
+}
+
+interface JudgedOutputProps {
+  /** As JSON text. */
+  readonly value: string
+  readonly onChange: (json: string) => void
+  readonly onProblem: (field: string, problem: string | undefined) => void
+}
+
+/** The output that an evaluator evaluates: most are texts. */
+function JudgedOutput({ value, onChange, onProblem }: JudgedOutputProps) {
+  const text = stringAt(value, [])
+  const [view, setView] = useState<'text' | 'json'>(text === undefined ? 'json' : 'text')
+  const asText = view === 'text' && text !== undefined
+  return (
+    <>
+      <div className={styles.head}>
+        <h2>Output to evaluate</h2>
+        <Toggles
+          label="How the output is typed"
+          choices={[
+            { label: 'Text', value: 'text' },
+            { label: 'JSON', value: 'json' },
+          ]}
+          value={asText ? 'text' : 'json'}
+          onChange={(next) => {
+            if (next === 'text' && text === undefined) onChange(JSON.stringify(value))
+            setView(next)
+          }}
+        />
+      </div>
+      {asText ? (
+        <LongTextField
+          label="Output"
+          rows={3}
+          value={text}
+          onChange={(typed) => onChange(JSON.stringify(typed))}
+        />
+      ) : (
+        <JsonInputs label="Output as JSON" value={value} onChange={onChange} onProblem={onProblem} />
+      )}
+    </>
   )
 }
 
