@@ -26,7 +26,7 @@ describe('workbench: making things', () => {
     expect(await id.getAttribute('aria-invalid')).to.equal('true')
     await page.keyboard.press('Tab')
     await page.keyboard.type('a b')
-    await dialog.getByText('Only letters, digits').first().waitFor()
+    await dialog.getByText('An ID has only letters').first().waitFor()
     await visit.expectNoBarriers()
     await page.keyboard.press('Control+a')
     await page.keyboard.type('rivers')
@@ -106,7 +106,7 @@ describe('workbench: making things', () => {
     await visit.close()
   })
 
-  it('makes an evaluator by the form of its schema, tries it on an output, and finds it again after it was archived', async () => {
+  it('makes an evaluator by the form of its schema, and tries it on an output', async () => {
     const visit = await bench.visit({ path: '/?make=evaluators' })
     const { page } = visit
     const dialog = page.getByRole('dialog')
@@ -139,6 +139,64 @@ describe('workbench: making things', () => {
       regex_should_match: true,
     })
     expect(evaluator['flags']).to.include({ is_evaluator: true, is_application: false })
+    await visit.close()
+  })
+
+  it('lists model, versions and tags, and works on the selected ones by keys: tag, move, rename, archive, and found again', async () => {
+    const data = {
+      uri: 'svc:builtin:completion:v0',
+      parameters: { prompt: { messages: [], llm_config: { model: 'mock/echo' } } },
+    }
+    for (const slug of ['alpha', 'beta', 'gamma'])
+      await bench.ask('POST', '/simple/applications/', { application: { slug, data } })
+    await bench.ask('POST', '/applications/revisions/deploy', {
+      application_ref: { slug: 'beta' },
+      environment_ref: { slug: 'production' },
+    })
+    const visit = await bench.visit({ path: '/?kind=applications&sort=name' })
+    const { page } = visit
+    const list = page.getByRole('region', { name: 'Prompts' })
+    const row = (name: string) => list.getByRole('listitem').filter({ hasText: name })
+    await row('beta').getByText('mock/echo').waitFor()
+    await row('beta').getByText('production v1').waitFor()
+    await list.focus()
+    for (const key of ['j', 'Space', 'j', 'Space']) await page.keyboard.press(key)
+    await page.getByText('2 prompts selected').waitFor()
+    await visit.expectNoBarriers()
+    await page.keyboard.press('t')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Tag', { exact: true }).fill('team')
+    await dialog.getByLabel('Value').fill('support')
+    await visit.picture('list-selection-1440')
+    await page.keyboard.press('Enter')
+    await row('alpha').getByRole('button', { name: 'team: support' }).click()
+    await page.waitForURL('**tag=team%3Asupport**')
+    await page.getByText('2 prompts', { exact: true }).waitFor()
+    await page.getByRole('button', { name: /^tag team:support/ }).click()
+    await page.getByLabel('Deployed to').selectOption('production')
+    await page.getByText('1 prompt', { exact: true }).waitFor()
+    await page.getByLabel('Select beta').check()
+    await page.getByRole('button', { name: 'Move …' }).click()
+    await dialog.getByLabel('Folder').fill('support/tier-1')
+    await dialog.getByRole('button', { name: 'Move to support/tier-1' }).click()
+    await page.getByRole('navigation', { name: 'Folders' }).getByRole('link', { name: 'support' }).waitFor()
+    await page.getByLabel('Select beta').check()
+    await page.getByRole('button', { name: 'Rename …' }).click()
+    await dialog.getByLabel('Name').fill('Beta, renamed')
+    await page.keyboard.press('Enter')
+    await page.getByLabel('Select Beta, renamed').check()
+    await page.getByRole('button', { name: 'Archive …' }).click()
+    await dialog.getByRole('button', { name: 'Archive 1 prompt' }).click()
+    await page.getByText('0 prompts', { exact: true }).waitFor()
+    await page.getByLabel('Show archived').check()
+    await row('Beta, renamed').getByText('archived').waitFor()
+    const { application } = await bench.ask('GET', '/simple/applications/beta')
+    expect(application).to.deep.include({ folder: 'support/tier-1', tags: { team: 'support' } })
+    await row('Beta, renamed')
+      .getByRole('button', { name: /^Bring back/ })
+      .click()
+    await page.getByLabel('Show archived').uncheck()
+    await row('Beta, renamed').waitFor()
     await visit.close()
   })
 

@@ -3,7 +3,12 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, useEffect, useRef, useState, useCallback } from 'react'
 import { type Archivable, ArchivedBadge, ArchivedToggle, BringBack } from '../../parts/archive/archive.tsx'
+import { Button } from '../../parts/button/button.tsx'
+import { EnvironmentDot } from '../../parts/chips/chips.tsx'
 import { ChoiceField } from '../../parts/fields/fields.tsx'
+import { problemOfJson } from '../../parts/json-text/json-text.ts'
+import { parseJson } from '../../api/json.ts'
+import { SelectionBar } from './list-actions.tsx'
 import { Empty, Failure, Skeleton } from '../../parts/states/states.tsx'
 import { Ago } from '../../parts/time/time.tsx'
 import { useCommands } from '../../shell/commands.tsx'
@@ -29,15 +34,25 @@ export interface ArtifactListProps {
 
 /** The artifacts of a family. Only visible rows are drawn; more are loaded before the end is reached. */
 export function ArtifactList({ family, words, make }: ArtifactListProps) {
-  const { sort = '-created', archived, folder } = useAddress()
+  const { sort = '-updated', archived, folder, tag, env } = useAddress()
   const withArchived = archived !== undefined
   const navigate = useNavigate()
   const { rows, total, error, isPending, loadMore, refetch } = useArtifacts(family, {
     words,
     sort,
     folder,
+    tag,
+    env,
     withArchived,
   })
+  const [selected, setSelected] = useState<ReadonlyMap<string, Listed>>(new Map())
+  const toggle = (row: Listed): void =>
+    setSelected((before) => {
+      const after = new Map(before)
+      if (!after.delete(row.id)) after.set(row.id, row)
+      return after
+    })
+  const project = useRoute('GET /projects/current', {})
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
     count: total ?? rows.length,
@@ -65,6 +80,13 @@ export function ArtifactList({ family, words, make }: ArtifactListProps) {
     { id: 'next', title: 'Next', keys: 'j', run: () => pick(picked + 1) },
     { id: 'previous', title: 'Previous', keys: 'k', run: () => pick(picked - 1) },
     { id: 'open', title: 'Open', keys: 'enter', run: () => open(picked) },
+    {
+      id: 'select',
+      title: 'Select',
+      keys: 'space',
+      refusal: rows[picked] ? undefined : 'Go to one with j and k first.',
+      run: () => rows[picked] && toggle(rows[picked]),
+    },
   ])
 
   if (error) return <Failure error={error} retry={refetch} />
@@ -75,19 +97,37 @@ export function ArtifactList({ family, words, make }: ArtifactListProps) {
       search: (kept: object) => ({ ...kept, archived: isOn ? '1' : undefined }) as never,
       replace: true,
     })
+  const change = (more: Readonly<Record<string, string | undefined>>): void =>
+    void navigate({ to: '/', search: (kept: object) => ({ ...kept, ...more }) as never })
+  const isFiltered = words !== '' || tag !== undefined || env !== undefined
   const head = (
     <div className={styles.listHead}>
       <p role="status">
         {(total ?? rows.length).toLocaleString()} {total === 1 ? family.one : family.title.toLowerCase()}
       </p>
+      {tag !== undefined && (
+        <Button kind="quiet" onClick={() => change({ tag: undefined })}>
+          tag <bdi>{tag}</bdi> <span aria-hidden>×</span>
+          <span className="visually-hidden">: show all tags</span>
+        </Button>
+      )}
+      {HAS_DEPLOYMENTS.has(family.kind) && (
+        <ChoiceField
+          label="Deployed to"
+          value={env ?? ''}
+          choices={[
+            { value: '', label: 'anywhere or not' },
+            ...(project.data?.project.environments ?? []).map((it) => ({ value: it, label: it })),
+          ]}
+          onChange={(chosen) => change({ env: chosen === '' ? undefined : chosen })}
+        />
+      )}
       <ArchivedToggle isOn={withArchived} onChange={showArchived} />
       <ChoiceField
         label="Order"
         value={sort}
         choices={ORDERS}
-        onChange={(order) =>
-          void navigate({ to: '/', search: (kept: object) => ({ ...kept, sort: order }) as never })
-        }
+        onChange={(order) => change({ sort: order })}
       />
     </div>
   )
@@ -96,10 +136,10 @@ export function ArtifactList({ family, words, make }: ArtifactListProps) {
       <>
         {head}
         <Empty
-          action={words === '' && make}
+          action={!isFiltered && make}
           command={words === '' ? COMMANDS[family.kind] : `${COMMAND} search '${words.replaceAll("'", '’')}'`}
         >
-          {words === '' ? family.purpose : `No ${family.one} matches.`}
+          {!isFiltered ? family.purpose : `No ${family.one} matches.`}
         </Empty>
       </>
     )
@@ -108,6 +148,13 @@ export function ArtifactList({ family, words, make }: ArtifactListProps) {
     <>
       <NewsLine concerns={({ kind }) => kind === 'artifact'} />
       {head}
+      {selected.size > 0 && (
+        <SelectionBar
+          family={family}
+          selected={[...selected.values()]}
+          clear={() => setSelected(new Map())}
+        />
+      )}
       <div ref={scroller} className={styles.scroller} tabIndex={0} role="region" aria-label={family.title}>
         <ul style={{ height: virtual.getTotalSize() }} className={styles.rows}>
           {items.map(({ index, start }) => {
@@ -120,7 +167,17 @@ export function ArtifactList({ family, words, make }: ArtifactListProps) {
                 data-archived={row?.deleted_at !== undefined || undefined}
                 style={{ transform: `translateY(${start}px)` }}
               >
-                {row ? <Row row={row} family={family} /> : <span className={styles.coming} />}
+                {row ? (
+                  <Row
+                    row={row}
+                    family={family}
+                    isSelected={selected.has(row.id)}
+                    toggle={() => toggle(row)}
+                    byTag={(value) => change({ tag: value })}
+                  />
+                ) : (
+                  <span className={styles.coming} />
+                )}
               </li>
             )
           })}
@@ -130,17 +187,45 @@ export function ArtifactList({ family, words, make }: ArtifactListProps) {
   )
 }
 
-function Row({ row, family }: { readonly row: Listed; readonly family: Family }) {
+interface RowProps {
+  readonly row: Listed
+  readonly family: Family
+  readonly isSelected: boolean
+  readonly toggle: () => void
+  /** Shows only what has the tag, as `name:value`. */
+  readonly byTag: (tag: string) => void
+}
+
+function Row({ row, family, isSelected, toggle, byTag }: RowProps) {
   const { kind, one } = family
   const flags = Object.entries(row.flags ?? {}).filter(
     ([name, isSet]) => isSet === true && SHOWN_FLAGS.has(name),
   )
   return (
     <>
-      <Link to={placeOfListed(family, row)} className={styles.name} dir="auto">
-        {row.name ?? row.slug}
-      </Link>
-      <code className={styles.slug}>{row.name === undefined || row.name === row.slug ? '' : row.slug}</code>
+      <input
+        type="checkbox"
+        aria-label={`Select ${row.name ?? row.slug}`}
+        checked={isSelected}
+        disabled={row.deleted_at !== undefined}
+        onChange={toggle}
+      />
+      <span className={styles.name}>
+        <Link to={placeOfListed(family, row)} dir="auto">
+          {row.name ?? row.slug}
+        </Link>{' '}
+        {row.name !== undefined && row.name !== row.slug && <code>{row.slug}</code>}
+      </span>
+      <span className={styles.model} title="Model">
+        {row.latest?.model}
+      </span>
+      <span className={styles.deployed}>
+        {(row.deployments ?? []).slice(0, 3).map(({ environment, revision }) => (
+          <span key={environment} title={`${environment} runs v${revision.version}`}>
+            <EnvironmentDot slug={environment} /> v{revision.version}
+          </span>
+        ))}
+      </span>
       <span className={styles.tags}>
         {flags.map(([name]) => (
           <span key={name}>{name.replace('is_', '')}</span>
@@ -148,14 +233,22 @@ function Row({ row, family }: { readonly row: Listed; readonly family: Family })
         {Object.entries(row.tags ?? {})
           .slice(0, 4)
           .map(([name, value]) => (
-            <span key={name}>
+            <button
+              key={name}
+              type="button"
+              title="Show only what has this tag"
+              onClick={() => byTag(`${name}:${typeof value === 'string' ? value : JSON.stringify(value)}`)}
+            >
               <bdi>{name}</bdi>: <bdi>{typeof value === 'string' ? value : JSON.stringify(value)}</bdi>
-            </span>
+            </button>
           ))}
       </span>
       <span className={styles.when}>
         {row.deleted_at === undefined ? (
-          <Ago date={row.updated_at ?? row.created_at} />
+          <>
+            {row.latest && <>v{row.latest.version} · </>}
+            <Ago date={changedAt(row)} />
+          </>
         ) : (
           <>
             <ArchivedBadge />
@@ -184,9 +277,9 @@ function familyOfKind(kind: Family['kind']): Archivable['family'] {
 const SHOWN_FLAGS: ReadonlySet<string> = new Set(['is_chat', 'is_code', 'is_hook', 'is_snippet', 'search'])
 
 const ORDERS = [
+  { value: '-updated', label: 'Changed last' },
   { value: '-created', label: 'Newest first' },
   { value: 'created', label: 'Oldest first' },
-  { value: '-updated', label: 'Edited last' },
   { value: 'name', label: 'Name' },
 ]
 
@@ -195,6 +288,15 @@ const COMMANDS: Readonly<Record<string, string>> = {
   evaluators: `curl "$BRANCHPOINT_URL/simple/evaluators/" -H "Authorization: ApiKey $BRANCHPOINT_KEY" -d '{"evaluator": {"slug": "exact", "template": "auto_exact_match"}}'`,
   testsets: `${COMMAND} testsets import capitals.csv --slug capitals`,
   queries: `curl "$BRANCHPOINT_URL/simple/queries/" -H "Authorization: ApiKey $BRANCHPOINT_KEY" -d '{"query": {"slug": "errors", "data": {}}}'`,
+}
+
+/** Environments run these. */
+const HAS_DEPLOYMENTS: ReadonlySet<Family['kind']> = new Set(['applications', 'evaluators', 'workflows'])
+
+/** The later of the last edit and the newest version. */
+function changedAt({ latest, updated_at: edited, created_at: made }: Listed): string {
+  const at = edited ?? made
+  return latest && latest.date > at ? latest.date : at
 }
 
 /** An artifact as lists have it. */
@@ -209,6 +311,10 @@ interface Wanted {
   readonly sort: string
   /** Only what lies in this folder or below it. */
   readonly folder: string | undefined
+  /** A tag, as `name:value`. */
+  readonly tag: string | undefined
+  /** Only what this environment runs. */
+  readonly env: string | undefined
   readonly withArchived: boolean
 }
 
@@ -239,7 +345,7 @@ function useArtifacts(family: Family, wanted: Wanted) {
 
 async function list(
   { kind, found }: Family,
-  { words, sort, folder, withArchived }: Wanted,
+  { words, sort, folder, tag, env, withArchived }: Wanted,
   next: string | undefined,
   signal: AbortSignal,
 ): Promise<ListPage> {
@@ -253,8 +359,11 @@ async function list(
           // Prompts and evaluators have lists of their own.
           ...(kind === 'workflows' ? { flags: { is_application: false, is_evaluator: false } } : {}),
           ...(folder === undefined ? {} : { folder, recursive: true }),
+          ...(tag === undefined ? {} : { tags: tagOf(tag) }),
+          ...(env === undefined ? {} : { deployed_to: env }),
         },
         ...(withArchived ? { include_archived: true } : {}),
+        include_latest: true,
         windowing: {
           limit: PAGE,
           order: sort as 'name',
@@ -268,6 +377,14 @@ async function list(
     readonly windowing?: { readonly next?: string }
   }
   return { rows: answer[kind] as readonly Listed[], total: answer.total, next: answer.windowing?.next }
+}
+
+/** `team:support` as a filter. A value that is not text is written as JSON. */
+function tagOf(tag: string): Readonly<Record<string, unknown>> {
+  const at = tag.indexOf(':')
+  const value = tag.slice(at + 1)
+  const isJson = /^(?:[[{]|true$|false$|null$|-?\d)/.test(value) && problemOfJson(value) === undefined
+  return { [tag.slice(0, at)]: isJson ? parseJson(value) : value }
 }
 
 /** The page of an artifact of the list. */

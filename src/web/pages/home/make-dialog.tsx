@@ -7,8 +7,7 @@ import { Conversation, type Message } from '../../parts/conversation/conversatio
 import { FormDialog } from '../../parts/dialog/dialog.tsx'
 import { hasDraft, keepNewDraft } from '../../parts/drafts/new-drafts.ts'
 import { Editor } from '../../parts/editor/editor.tsx'
-import { TextField } from '../../parts/fields/fields.tsx'
-import { IdField, useNewId } from '../../parts/fields/id-field.tsx'
+import { NameAndId, useNamed } from '../../parts/fields/name-and-id.tsx'
 import { problemOfJson } from '../../parts/json-text/json-text.ts'
 import { Failure, Skeleton } from '../../parts/states/states.tsx'
 import { places, useAddress } from '../../shell/places.ts'
@@ -28,9 +27,8 @@ export interface MakeDialogProps {
 export function MakeDialog({ family, close }: MakeDialogProps) {
   const { kind, one } = family
   const isDrafted = kind === 'applications' || kind === 'evaluators'
-  const [name, setName] = useState('')
-  const newId = useNewId(isDrafted ? 'workflows' : kind, name)
-  const { id } = newId
+  const named = useNamed('', isDrafted ? 'workflows' : kind)
+  const { name, id } = named
   const templates = useTemplates(kind)
   const [key, setKey] = useState<string>()
   const template = templates.found.find((it) => it.key === key) ?? templates.found[0]
@@ -74,26 +72,14 @@ export function MakeDialog({ family, close }: MakeDialogProps) {
       action={isDrafted ? 'Open the editor' : `Create ${id || one}`}
       needs="write"
       wide={isDrafted || kind === 'workflows'}
-      refusal={
-        id === ''
-          ? 'Give it a name first.'
-          : (newId.problem ?? problem ?? (isDrafted && !template ? 'Choose a template.' : undefined))
-      }
+      refusal={named.refusal ?? problem ?? (isDrafted && !template ? 'Choose a template.' : undefined)}
       submit={make}
       close={close}
     >
       {(problemOf) => (
         <>
           <div className={styles.names}>
-            <TextField
-              label="Name"
-              value={name}
-              onChange={setName}
-              problem={problemOf('name')}
-              autoComplete="off"
-              autoFocus
-            />
-            <IdField {...newId} refused={problemOf('slug')} />
+            <NameAndId named={named} problem={problemOf('slug')} />
           </div>
           {isDrafted && (
             <>

@@ -27,7 +27,7 @@ import { Highlighted } from '../../parts/text/text.tsx'
  * that makes something new. A dropped file becomes a testset.
  */
 export default function HomePage() {
-  const { kind, q = '', tour, archived, sort, folder, make } = useAddress()
+  const { kind, q = '', tour, archived, sort, folder, tag, env, make } = useAddress()
   const navigate = useNavigate()
   const [words, setWords] = useState(q)
   // Typing replaces the address; other changes of the words are entries in the history.
@@ -73,7 +73,9 @@ export default function HomePage() {
       search: {
         ...(kind === undefined ? {} : { kind }),
         ...(archived === undefined ? {} : { archived }),
-        ...(folder === undefined ? {} : { folder }),
+        ...Object.fromEntries(
+          Object.entries({ sort, folder, tag, env }).filter(([, value]) => value !== undefined),
+        ),
         ...(typed.trim() === '' ? {} : { q: typed }),
       },
       replace: true,
@@ -111,7 +113,7 @@ export default function HomePage() {
         {family ? (
           <ArtifactList
             // Another list starts at its top.
-            key={JSON.stringify([family.kind, asked, sort, archived, folder])}
+            key={JSON.stringify([family.kind, asked, sort, archived, folder, tag, env])}
             family={family}
             words={asked}
             make={family.kind === 'testsets' ? upload : undefined}
