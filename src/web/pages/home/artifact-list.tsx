@@ -324,7 +324,7 @@ interface ListPage {
   readonly next: string | undefined
 }
 
-const PAGE = 200
+const PAGE = 100
 
 /** The artifacts of a family, page by page, filtered by words. */
 function useArtifacts(family: Family, wanted: Wanted) {

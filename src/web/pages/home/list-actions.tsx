@@ -20,7 +20,6 @@ export interface Selected {
   readonly slug: string
   readonly name?: string
   readonly description?: string
-  readonly tags?: Readonly<Record<string, unknown>>
 }
 
 interface SelectionBarProps {
@@ -116,6 +115,11 @@ function editOf({ kind, found }: Family) {
   const route = `PUT /${family}/{id}` as 'PUT /workflows/{id}'
   return {
     edit: (id: string, header: object) => call(route, { path: { id }, body: { [one]: header } as never }),
+    /** Its tags now: somebody else may have changed them since the list was read. */
+    tags: async (id: string): Promise<Readonly<Record<string, unknown>>> => {
+      const answer = await call(`GET /${family}/{id}` as 'GET /workflows/{id}', { path: { id } })
+      return answer[one as 'workflow'].tags ?? {}
+    },
     archive: (id: string) =>
       call(`POST /${family}/{id}/archive` as 'POST /workflows/{id}/archive', { path: { id } }),
   }
@@ -153,10 +157,12 @@ function TagSelected(props: ActionDialogProps) {
       needs="write"
       refusal={name === '' ? 'Name the tag first.' : undefined}
       submit={() =>
-        each(async ({ id, tags = {} }) => {
+        each(async ({ id }) => {
+          const of = editOf(props.family)
+          const tags = await of.tags(id)
           const others = Object.fromEntries(Object.entries(tags).filter(([it]) => it !== name))
           const next = value.trim() === '' ? others : { ...others, [name]: value.trim() }
-          await editOf(props.family).edit(id, { tags: next })
+          await of.edit(id, { tags: next })
         })
       }
       close={props.close}
