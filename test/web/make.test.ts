@@ -111,7 +111,10 @@ describe('workbench: making things', () => {
     const { page } = visit
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('radio', { name: /^Regex Test/ }).check()
-    await dialog.getByRole('region', { name: 'What “Regex Test” holds' }).getByText('Pattern').waitFor()
+    await dialog
+      .getByRole('region', { name: 'What “Regex Test” holds' })
+      .getByText('Pattern', { exact: true })
+      .waitFor()
     await dialog.getByLabel('Name').fill('Names a page')
     await dialog.getByRole('button', { name: 'Open the editor' }).click()
     await page.waitForURL('**/a/names-a-page/edit/names-a-page')
@@ -148,7 +151,9 @@ describe('workbench: making things', () => {
       parameters: { prompt: { messages: [], llm_config: { model: 'mock/echo' } } },
     }
     for (const slug of ['alpha', 'beta', 'gamma'])
-      await bench.ask('POST', '/simple/applications/', { application: { slug, data } })
+      await bench.ask('POST', '/simple/applications/', {
+        application: { slug, name: `A ${slug}`, data },
+      })
     await bench.ask('POST', '/applications/revisions/deploy', {
       application_ref: { slug: 'beta' },
       environment_ref: { slug: 'production' },
@@ -175,12 +180,12 @@ describe('workbench: making things', () => {
     await page.getByRole('button', { name: /^tag team:support/ }).click()
     await page.getByLabel('Deployed to').selectOption('production')
     await page.getByText('1 prompt', { exact: true }).waitFor()
-    await page.getByLabel('Select beta').check()
+    await page.getByLabel('Select A beta').check()
     await page.getByRole('button', { name: 'Move …' }).click()
     await dialog.getByLabel('Folder').fill('support/tier-1')
     await dialog.getByRole('button', { name: 'Move to support/tier-1' }).click()
     await page.getByRole('navigation', { name: 'Folders' }).getByRole('link', { name: 'support' }).waitFor()
-    await page.getByLabel('Select beta').check()
+    await page.getByLabel('Select A beta').check()
     await page.getByRole('button', { name: 'Rename …' }).click()
     await dialog.getByLabel('Name').fill('Beta, renamed')
     await page.keyboard.press('Enter')

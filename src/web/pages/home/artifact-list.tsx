@@ -213,7 +213,7 @@ function Row({ row, family, isSelected, toggle, byTag }: RowProps) {
       <span className={styles.name}>
         <Link to={placeOfListed(family, row)} dir="auto">
           {row.name ?? row.slug}
-        </Link>{' '}
+        </Link>
         {row.name !== undefined && row.name !== row.slug && <code>{row.slug}</code>}
       </span>
       <span className={styles.model} title="Model">
