@@ -6,7 +6,9 @@ describe('workbench: making things', () => {
   let bench: Workbench
   before(async () => {
     bench = await openWorkbench()
-    await bench.ask('POST', '/simple/applications/', { application: { slug: 'capitals', data: {} } })
+    await bench.ask('POST', '/simple/applications/', {
+      application: { slug: 'capitals', name: 'Capitals', data: {} },
+    })
   })
   after(async () => {
     await closeBrowser()
@@ -16,7 +18,7 @@ describe('workbench: making things', () => {
   it('makes a prompt by keys alone: name first, an ID that is checked, a template, and nothing on the server until it is saved', async () => {
     const visit = await bench.visit({ path: '/?kind=applications' })
     const { page } = visit
-    await page.getByRole('link', { name: 'capitals' }).waitFor()
+    await page.getByRole('link', { name: 'Capitals' }).waitFor()
     await page.keyboard.press('n')
     const dialog = page.getByRole('dialog', { name: 'New prompt' })
     const id = dialog.getByLabel('ID')
@@ -72,7 +74,9 @@ describe('workbench: making things', () => {
     await page.getByRole('button', { name: 'Open the editor' }).click()
     await page.getByText('not saved yet').waitFor()
     await bench.ask('POST', '/simple/testsets/', { testset: { slug: 'other', data: { testcases: [] } } })
-    await bench.ask('POST', '/simple/applications/', { application: { slug: 'lakes' } })
+    await bench.ask('POST', '/simple/applications/', {
+      application: { slug: 'lakes', name: 'Lakes of others' },
+    })
     await page.getByRole('button', { name: 'Save version' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Save version' }).click()
     const other = page.getByRole('dialog').getByLabel('ID')
