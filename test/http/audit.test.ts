@@ -4,6 +4,8 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { tmpdir } from 'node:os'
 import { promisify } from 'node:util'
+import { auditEndpoint } from '../../src/http/endpoints/audit-endpoint.ts'
+import { nodeFs } from '../../src/storage/files/node-fs.ts'
 import { Browser } from '../support/clients/browser.ts'
 import { type RunningService, startService } from '../support/servers/service.ts'
 
@@ -163,20 +165,6 @@ describe('http: the audit of a project', () => {
   })
 
   // interface 14.9
-  it("tells the server's own key from a stored one of the same name", async () => {
-    await post('/keys', { key: { name: 'admin', scopes: ['admin'] } })
-    const { workflow } = await post('/simple/workflows', {
-      workflow: { slug: 'own', data: { parameters: {} } },
-    })
-    await post('/workflows/revisions/deploy', {
-      workflow_revision_ref: { id: workflow.revision_id },
-      environment_ref: { slug: 'staging' },
-    })
-    const deployments = await audit({ kind: ['deployment'] })
-    expect(deployments.at(-1)?.principal).to.deep.equal(admin)
-  })
-
-  // interface 14.9
   it('is filtered by principal, kind and time, and windowed as other lists are', async () => {
     const all = await audit()
     expect(all.map(({ date }) => date)).to.deep.equal(all.map(({ date }) => date).sort())
@@ -199,6 +187,106 @@ describe('http: the audit of a project', () => {
     const middle = all[Math.floor(all.length / 2)]?.date ?? ''
     const since = await audit({}, { oldest: middle, order: 'descending' })
     expect(since).to.deep.equal(all.filter(({ date }) => date >= middle).reverse())
+  })
+
+  // interface 14.9
+  it('tells the key of SVC_API_KEY from a stored one of its name', async () => {
+    const { key } = await post('/keys', { key: { name: 'admin', scopes: ['admin'] } })
+    const make = async (slug: string) =>
+      (await post('/simple/workflows', { workflow: { slug, data: { parameters: { a: 1 } } } })).workflow
+    const since = new Date(Date.now() - 1000).toISOString()
+    for (const headers of [undefined, as(key.secret)]) {
+      const { revision_id: id } = await make(headers ? 'by-stored' : 'by-servers')
+      const body = { workflow_revision_ref: { id }, environment_ref: { slug: 'staging' } }
+      await post('/workflows/revisions/deploy', body, headers)
+    }
+    const deployed = async () =>
+      (await audit({ kind: ['deployment'] }, { oldest: since, order: 'ascending' }))
+        .filter(({ environment }) => environment.slug === 'staging')
+        .map(({ principal }) => principal)
+    const stored = { id: `key:${key.id}`, kind: 'key', name: 'admin' }
+    expect(await deployed()).to.deep.equal([admin, stored])
+    // A commit of an earlier version names no key: then the name alone is said.
+    const gitDir = service.repository('staging', 'environments')
+    const git = async (...args: string[]) =>
+      (
+        await run('git', [
+          '-C',
+          gitDir,
+          '-c',
+          'user.name=admin',
+          '-c',
+          'user.email=admin@branchpoint.local',
+          ...args,
+        ])
+      ).stdout.trim()
+    const head = await git('rev-parse', 'HEAD')
+    const tree = (
+      await run('sh', [
+        '-c',
+        `cd ${gitDir} && printf '100644 blob %s\treferences.json\n' $(echo '{}' | git hash-object -w --stdin) | git mktree`,
+      ])
+    ).stdout.trim()
+    await git(
+      'update-ref',
+      await git('symbolic-ref', 'HEAD'),
+      await git('commit-tree', '-p', head, '-m', 'x', tree),
+    )
+    expect(new Set(await deployed())).to.deep.include({ kind: 'key', name: 'admin' })
+    expect((await deployed()).slice(0, 2)).to.deep.equal([admin, stored])
+  })
+
+  // interface 14.9
+  it('reads of a history what the page needs', async () => {
+    const { workflow } = await post('/simple/workflows', { workflow: { slug: 'long', data: {} } })
+    const gitDir = service.repository('long')
+    const git = async (...args: string[]) => (await run('git', ['-C', gitDir, ...args])).stdout.trim()
+    // What is older cannot be read.
+    const tree = await git('rev-parse', 'refs/meta/artifact^{tree}')
+    const file = join(folder, 'commit')
+    const who = 'Old <old@example.org> 600000000 +0000'
+    writeFileSync(file, `tree ${tree}\nparent ${'1'.repeat(40)}\nauthor ${who}\ncommitter ${who}\n\nOld\n`)
+    const old = await git('hash-object', '-t', 'commit', '-w', '--literally', file)
+    await git('update-ref', 'refs/meta/artifact', old)
+    await post(`/simple/workflows/${workflow.id}/archive`)
+    await post(`/simple/workflows/${workflow.id}/unarchive`)
+    const ofLong = async (windowing: object) =>
+      (await audit({ kind: ['archive'] }, windowing)).filter((it) => it['workflow']?.slug === 'long')
+    const damaged = async () => (await service.get('/ready')).body.damaged
+    expect((await ofLong({ limit: 1 })).map(({ action }) => action)).to.deep.equal(['unarchived'])
+    const since = new Date(Date.now() - 60_000).toISOString()
+    expect(await ofLong({ oldest: since })).to.have.length(2)
+    expect(await damaged()).to.deep.equal([])
+    expect(await ofLong({ limit: 1000 })).to.have.length(2)
+    expect((await damaged()).map((it: any) => it.repository)).to.deep.equal(['workflows/long'])
+  })
+
+  // interface 14.9
+  it('ends with its client, and after its time with a refusal', async () => {
+    function* endless() {
+      for (;;) yield { metaCommit: undefined, repository: {}, family: {} }
+    }
+    const registry = {
+      store: { folder: join(folder, 'default') },
+      families: [{}],
+      index: { list: async () => endless() },
+      trash: { list: async () => [] },
+    }
+    const place = { fs: nodeFs, storeDir: folder, sessions: { acts: () => [] } }
+    const ask = async (mostMs: number, signal: AbortSignal) => {
+      const audited = auditEndpoint({ ...place, secretsOf: () => ({ acts: () => [] }), mostMs })
+      // Of a project without an end it needs no more.
+      const call = { registry, input: { filter: { kind: ['archive'] } }, untilGone: () => signal }
+      return Promise.resolve(audited.run(call as never)).then(
+        () => 'answered',
+        (error: { code: string }) => error.code ?? error,
+      )
+    }
+    const client = new AbortController()
+    expect(await ask(50, client.signal)).to.equal('query_too_slow')
+    const asked = ask(60_000, client.signal)
+    client.abort({ code: 'gone' })
+    expect(await asked).to.equal('gone')
   })
 
   it('wants the scope admin, and refuses kinds that are none', async () => {

@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import { closeBrowser } from '../support/browser/open-browser.ts'
 import { createApiKey } from '../../src/access/keys/api-keys.ts'
+import { MODEL_PROVIDERS } from '../../src/run/models/model-endpoint.ts'
 import { nodeFs } from '../../src/storage/files/node-fs.ts'
 import { openWorkbench, type Workbench } from './support/workbench.ts'
 
@@ -11,7 +13,7 @@ after(closeBrowser)
 describe('workbench: settings', () => {
   let bench: Workbench
   before(async () => {
-    bench = await openWorkbench({ WEBHOOK_ALLOW_PRIVATE: 'true' })
+    bench = await openWorkbench({ WEBHOOK_ALLOW_PRIVATE: 'true', HOOK_ALLOW_PRIVATE: 'true' })
   })
   after(() => bench.close())
 
@@ -20,7 +22,7 @@ describe('workbench: settings', () => {
     const { page } = visit
     await page.getByRole('button', { name: 'New key' }).click()
     await page.getByLabel('Name').fill('ci')
-    await page.getByLabel(/^write:/).check()
+    await page.getByLabel(/^write /).check()
     await visit.expectNoBarriers()
     await page.getByRole('button', { name: 'Create the key' }).click()
     const once = page.getByRole('dialog', { name: 'The key ci' })
@@ -60,29 +62,125 @@ describe('workbench: settings', () => {
     await visit.close()
   })
 
-  it('sets, replaces and removes a secret without ever showing it', async () => {
+  it('makes a key that expires and is limited to folders', async () => {
+    for (const [slug, folder] of [
+      ['f-bot', 'support/tier-1'],
+      ['f-other', 'sales'],
+    ])
+      await bench.ask('POST', '/simple/applications/', { application: { slug, folder } })
+    const visit = await bench.visit({ path: '/settings/keys' })
+    const { page } = visit
+    await page.getByRole('button', { name: 'New key' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('contractor')
+    await dialog.getByLabel('Expires').selectOption('On a date …')
+    await dialog.getByRole('button', { name: /^Create the key ?: Choose the date/ }).waitFor()
+    await dialog.getByLabel('Date').fill('2099-05-01')
+    await dialog.getByLabel('support', { exact: true }).check()
+    await dialog.getByLabel('Other folders').fill('later/soon')
+    await dialog.getByLabel(/^admin /).check()
+    await dialog.getByRole('button', { name: /cannot be limited to folders/ }).waitFor()
+    await dialog.getByLabel(/^admin /).uncheck()
+    await visit.expectNoBarriers()
+    await visit.picture('settings-new-key-1440')
+    await dialog.getByRole('button', { name: 'Create the key' }).click()
+    const secret = (await page.getByText(/^svc_/).textContent()) ?? ''
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    const row = page.getByRole('row').filter({ hasText: 'contractor' })
+    await row.getByText('support and all below it').waitFor()
+    expect(await row.locator('time[datetime^="2099-05-01"]').count()).to.equal(1)
+    const { folders } = await bench.ask('GET', '/folders', undefined, secret)
+    expect(folders.map(({ path }: { path: string }) => path)).to.deep.equal(['support', 'support/tier-1'])
+    await visit.close()
+  })
+
+  it('sets, tests, replaces and removes a provider’s key without ever showing it', async () => {
+    let answer = 401
+    const provider = createServer((request, response) => {
+      const isGood = request.headers.authorization === 'Bearer sk-good-value'
+      response.writeHead(isGood ? 200 : answer, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(isGood ? { data: [] } : { error: { message: 'no such key' } }))
+    })
+    await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
+    const base = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`
     const visit = await bench.visit({ path: '/settings/secrets' })
     const { page } = visit
-    await page.getByText('No secrets yet').waitFor()
-    await page.getByRole('button', { name: 'Set a secret' }).click()
-    await page.getByLabel('Name').fill('EAST')
-    await page.getByLabel('Value').fill('sk-hidden-value')
-    await page.getByLabel('Provider', { exact: true }).fill('mistral')
-    await page.getByLabel('Address of the provider').fill('https://gateway.example/v1')
-    await page.getByRole('button', { name: 'Set EAST' }).click()
-    await page.getByText('mistral at https://gateway.example/v1').waitFor()
+    const dialog = page.getByRole('dialog')
+    // Every provider of the server has its row.
+    const rows = page.getByRole('region', { name: 'Provider keys' }).getByRole('row')
+    await rows.nth(MODEL_PROVIDERS.size).waitFor()
+    expect(await rows.count()).to.equal(MODEL_PROVIDERS.size + 1)
+    await page.getByRole('button', { name: 'Add key for OpenAI' }).click()
+    await dialog.getByLabel('API key').fill('sk-hidden-value')
+    await dialog.getByLabel('Base URL').fill(base)
+    expect(await dialog.getByLabel('Name').inputValue()).to.equal('OPENAI_API_KEY')
+    await visit.expectNoBarriers()
+    await page.keyboard.press('Enter')
+    await page.getByRole('status').getByText('refuses the key (401): no such key').waitFor()
     expect(await page.content()).not.to.include('sk-hidden-value')
     await visit.expectNoBarriers()
-    await page.getByRole('button', { name: 'Replace EAST' }).click()
-    expect(await page.getByLabel('Value').inputValue()).to.equal('')
-    expect(await page.getByLabel('Provider', { exact: true }).inputValue()).to.equal('mistral')
-    await page.getByLabel('Value').fill('sk-other')
-    await page.getByRole('button', { name: 'Set EAST' }).click()
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
-    await page.getByRole('button', { name: 'Remove EAST' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Remove EAST' }).click()
-    await page.getByText('No secrets yet').waitFor()
+    await page.getByRole('button', { name: 'Replace OPENAI_API_KEY' }).click()
+    expect(await dialog.getByLabel('API key').inputValue()).to.equal('')
+    expect(await dialog.getByLabel('Base URL').inputValue()).to.equal(base)
+    await dialog.getByLabel('API key').fill('sk-good-value')
+    await dialog.getByRole('button', { name: 'Save and test' }).click()
+    await page.getByRole('status').getByText('openai takes the key').waitFor()
+    answer = 500
+    await page.getByRole('button', { name: 'Test OPENAI_API_KEY' }).click()
+    await page.getByRole('status').getByText('openai takes the key').waitFor()
+    await visit.picture('settings-providers-1440')
+    // A provider of one's own, and a secret that is no provider's.
+    await page.getByRole('button', { name: 'Another provider' }).click()
+    await dialog.getByLabel('Provider').fill('my-gateway')
+    await dialog.getByLabel('API key').fill('sk-good-value')
+    await dialog.getByRole('button', { name: /needs its base URL/ }).waitFor()
+    await dialog.getByLabel('Base URL').fill(base)
+    expect(await dialog.getByLabel('Name').inputValue()).to.equal('MY_GATEWAY_API_KEY')
+    await dialog.getByRole('button', { name: 'Save and test' }).click()
+    await page.getByRole('status').getByText('my-gateway takes the key').waitFor()
+    await page.getByRole('button', { name: 'Set a secret' }).click()
+    await dialog.getByLabel('Name').fill('HOOK_TOKEN')
+    await dialog.getByLabel('Value').fill('t')
+    await dialog.getByRole('button', { name: 'Set HOOK_TOKEN' }).click()
+    await page.getByRole('region', { name: 'Other secrets' }).getByText('HOOK_TOKEN').waitFor()
+    const { secrets } = await bench.ask('GET', '/secrets')
+    expect(secrets.map(({ name, provider: it }: Record<string, string>) => [name, it])).to.deep.equal([
+      ['HOOK_TOKEN', undefined],
+      ['MY_GATEWAY_API_KEY', 'my-gateway'],
+      ['OPENAI_API_KEY', 'openai'],
+    ])
+    for (const { name } of secrets) {
+      await page.getByRole('button', { name: `Remove ${name}` }).click()
+      await dialog.getByRole('button', { name: `Remove ${name}` }).click()
+      await dialog.waitFor({ state: 'detached' })
+    }
+    await page.getByRole('button', { name: 'Add key for OpenAI' }).waitFor()
     expect(await bench.ask('GET', '/secrets')).to.include({ count: 0 })
+    provider.close()
+    await visit.close()
+  })
+
+  it('is reached from a run that misses a key, with the dialog of that key open', async () => {
+    const prompt = {
+      uri: 'svc:builtin:completion:v0',
+      parameters: {
+        prompt: { messages: [{ role: 'user', content: 'Hi' }], llm_config: { model: 'mistral/small' } },
+      },
+    }
+    await bench.ask('POST', '/simple/applications/', { application: { slug: 'needy', data: prompt } })
+    const visit = await bench.visit({ path: '/a/needy/edit/needy' })
+    const { page } = visit
+    await page.getByRole('textbox', { name: /^Text of message 1/ }).click()
+    await page.keyboard.press('Control+Enter')
+    await page.getByRole('link', { name: 'Add MISTRAL_API_KEY in Settings' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Add a Mistral key' })
+    await dialog.getByLabel('API key').fill('sk-x')
+    expect(await dialog.getByLabel('Name').inputValue()).to.equal('MISTRAL_API_KEY')
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    expect(new URL(page.url()).search).to.equal('')
+    await visit.go('/settings/secrets?provider=groq')
+    await page.getByRole('dialog', { name: 'Add a Groq key' }).waitFor()
     await visit.close()
   })
 
@@ -106,8 +204,8 @@ describe('workbench: settings', () => {
       await page.getByRole('dialog').locator('[aria-invalid=true]').waitFor()
       const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
       await page.getByLabel('Address').fill(url)
-      await page.getByLabel('Name').fill('Chat')
-      await page.getByLabel('revision.committed').check()
+      await page.getByLabel('Name', { exact: true }).fill('Chat')
+      await page.getByLabel('New version').check()
       await page.getByRole('button', { name: 'Create the webhook' }).click()
       const once = page.getByRole('dialog', { name: 'The secret of the webhook' })
       await once.getByText(/^whsec_/).waitFor()
@@ -127,21 +225,22 @@ describe('workbench: settings', () => {
       expect(new URL(page.url()).searchParams.get('webhook')).to.match(/^[0-9a-f-]{36}$/)
       await detail.getByRole('button', { name: 'Archive' }).click()
       await page.getByRole('table').getByText('archived').waitFor()
-      await detail.getByRole('button', { name: 'Bring back' }).click()
+      await detail.getByRole('button', { name: 'Restore' }).click()
       await page.getByRole('table').getByText('active').waitFor()
       await visit.close()
     })
   })
 
-  it('brings back what was removed, and removes it for good', async () => {
+  it('restores what was deleted, and removes it for good', async () => {
     for (const slug of ['old', 'older']) {
       await bench.ask('POST', '/simple/applications/', { application: { slug } })
       await bench.ask('DELETE', `/simple/applications/${slug}`)
     }
     const visit = await bench.visit({ path: '/settings/trash' })
     const { page } = visit
-    await page.getByRole('button', { name: 'Bring back old', exact: true }).click()
-    await page.getByRole('button', { name: 'Bring back old', exact: true }).waitFor({ state: 'detached' })
+    await page.getByText('Deleted items can be restored for 30 days').waitFor()
+    await page.getByRole('button', { name: 'Restore old', exact: true }).click()
+    await page.getByRole('button', { name: 'Restore old', exact: true }).waitFor({ state: 'detached' })
     expect((await bench.ask('GET', '/applications/old')).application.slug).to.equal('old')
     await visit.expectNoBarriers()
     await page.getByRole('button', { name: 'Remove for good: older' }).click()
@@ -151,19 +250,76 @@ describe('workbench: settings', () => {
     await visit.close()
   })
 
-  it('shows how the server is, policies that are to come, and on a narrow screen', async () => {
+  it('shows how the server is, downloads a backup, and speaks of nothing that is to come', async () => {
     const visit = await bench.visit({ path: '/settings/storage', width: 390, height: 844 })
     const { page } = visit
     await page.getByText('ready', { exact: true }).waitFor()
-    await page.getByText('commits since the start').waitFor()
-    await page.getByText(/branchpoint backup/).waitFor()
+    await page.getByText('Queued writes').waitFor()
+    await page.getByText(/^[\d.,]+ MB$/).waitFor()
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download a backup' }).click(),
+    ])
+    expect(download.suggestedFilename()).to.match(/\.tar$/)
+    const tar = readFileSync((await download.path()) ?? '')
+    expect(tar.subarray(0, 200).toString('latin1')).to.match(/\.bundle/)
     await visit.expectNoBarriers()
     await visit.picture('settings-storage-390')
-    await page.getByRole('link', { name: 'Policies' }).click()
-    await page.getByRole('cell', { name: 'production' }).waitFor()
-    await visit.expectNoBarriers()
+    expect(
+      await page
+        .getByRole('main')
+        .getByText(/polic|proposal|review/i)
+        .allTextContents(),
+    ).to.deep.equal([])
     await visit.go('/settings/nothing')
     await page.getByText('There are no settings called “nothing”').waitFor()
+    await visit.close()
+  })
+
+  it('lists who did what, in words, filtered and page by page', async () => {
+    const { key } = await bench.ask('POST', '/keys', { key: { name: 'Pat', scopes: ['admin'] } })
+    const data = { parameters: { a: 1 } }
+    const { application } = await bench.ask('POST', '/simple/applications/', {
+      application: { slug: 'audited', data },
+    })
+    const deploy = {
+      application_revision_ref: { id: application.revision_id },
+      environment_ref: { slug: 'staging' },
+    }
+    await bench.ask('POST', '/applications/revisions/deploy', deploy, key.secret)
+    for (let at = 0; at < 30; at++) {
+      await bench.ask('POST', `/simple/applications/${application.id}/archive`)
+      await bench.ask('POST', `/simple/applications/${application.id}/unarchive`)
+    }
+    const visit = await bench.visit({ path: '/settings/audit' })
+    const { page } = visit
+    const rows = page.getByRole('region', { name: 'Audit' }).getByRole('row')
+    await rows.nth(50).waitFor()
+    expect(await rows.count()).to.equal(51)
+    await rows.filter({ hasText: 'signed in' }).first().waitFor()
+    await rows
+      .filter({ hasText: /admin *restored from the archive: *audited/ })
+      .first()
+      .waitFor()
+    await page.getByRole('button', { name: 'Show older' }).click()
+    await rows.nth(60).waitFor()
+    await page.getByLabel('What').selectOption('Deployments')
+    const deployed = rows.filter({ hasText: 'Pat' }).filter({ hasText: /deployed *audited .* to staging/ })
+    await deployed.waitFor()
+    await visit.expectNoBarriers()
+    await visit.picture('settings-audit-1440')
+    await page.getByLabel('Who').selectOption('admin (the server’s own key)')
+    await deployed.waitFor({ state: 'detached' })
+    expect(new URL(page.url()).search).to.contain('what=deployment').and.contain('who=key')
+    await page.getByLabel('Who').selectOption('Pat')
+    await deployed.waitFor()
+    await page.getByLabel('To', { exact: true }).fill('2020-01-01')
+    await page.getByText('Nothing that matches was recorded').waitFor()
+    await page.reload()
+    await page.getByText('Nothing that matches was recorded').waitFor()
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await rows.nth(50).waitFor()
+    await deployed.getByRole('link', { name: 'staging' }).waitFor({ state: 'detached' })
     await visit.close()
   })
 
@@ -238,7 +394,7 @@ describe('workbench: settings', () => {
     await button.focus()
     await page.keyboard.press('Enter')
     expect(await page.getByRole('dialog').count()).to.equal(0)
-    for (const section of ['Secrets', 'Webhooks']) {
+    for (const section of ['Provider keys', 'Webhooks', 'Audit']) {
       await page.getByRole('link', { name: section }).click()
       await page.getByRole('heading', { name: section, level: 1 }).waitFor()
       await page.getByText('The key "reader" lacks the scope admin').first().waitFor()

@@ -36,8 +36,10 @@ export async function addArtifactActs(
   slice: TimeSlice,
   add: (act: ArtifactAct) => void,
 ): Promise<void> {
-  const look = (artifact: ArtifactView): Promise<void> =>
-    unlessDamaged(registry, artifact, () => addActs(artifact, wanted, slice, add))
+  const look = async (artifact: ArtifactView): Promise<void> => {
+    await slice.pause()
+    await unlessDamaged(registry, artifact, () => addActs(artifact, wanted, slice, add))
+  }
   for (const family of registry.families) for (const it of await registry.index.list(family)) await look(it)
   for (const { artifact } of await registry.trash.list()) await look(artifact)
 }

@@ -45,12 +45,10 @@ describe('branchpoint keys', () => {
   })
 
   it('makes a key that is limited to folders, and lists them', async () => {
-    const folders = ['--folders', 'support/**, shared']
-    expect((await keys('create', '--name', 'agent', '--scopes', 'read', ...folders)).code).to.equal(0)
-    expect((await keys('list')).stdout).to.match(/FOLDERS[^]*support\/\*\*,shared/)
-    const refused = await keys('create', '--name', 'odd', '--scopes', 'read', '--folders', '../up')
-    expect([refused.code, refused.stdout]).to.deep.equal([1, ''])
-    expect(refused.stderr).to.contain('../up')
+    const words = ['create', '--name', 'desk', '--scopes', 'read', '--folders', 'support/**, shared']
+    expect((await keys(...words)).stderr).to.contain('support/**,shared')
+    expect(JSON.parse((await keys('list', '--jsonl')).stdout).folders).to.deep.equal(['support/**', 'shared'])
+    expect((await keys('list')).stdout).to.match(/FOLDERS[^]*read +support\/\*\*,shared/)
   })
 
   it('explains itself without a command and with --help', async () => {
@@ -76,6 +74,18 @@ describe('branchpoint keys', () => {
       'a time that is none',
       ['create', '--name', 'x', '--scopes', 'read', '--expires', 'soon'],
       '"soon" is not a date',
+      1,
+    ],
+    [
+      'folders beside admin',
+      ['create', '--name', 'x', '--scopes', 'admin', '--folders', 'a'],
+      'cannot be limited to folders',
+      1,
+    ],
+    [
+      'a folder that is none',
+      ['create', '--name', 'x', '--scopes', 'read', '--folders', 'a,'],
+      'names no folder',
       1,
     ],
     ['a revocation of nothing', ['revoke'], 'revoke needs either --id or --name.'],

@@ -163,19 +163,6 @@ describe('where a command works', () => {
     expect((await service.post('/testsets/query', refs)).body.count).to.equal(0)
   })
 
-  it('is never another server than that of BRANCHPOINT_URL for the key of BRANCHPOINT_KEY', async () => {
-    const env = { BRANCHPOINT_KEY: ADMIN_KEY, BRANCHPOINT_URL: 'http://127.0.0.1:9' }
-    const refused = await branchpoint(env, 'secrets', 'list', '--url', service.url)
-    expect(refused.code).to.equal(2)
-    expect(refused.stderr)
-      .to.contain('BRANCHPOINT_KEY is the key of BRANCHPOINT_URL (http://127.0.0.1:9)')
-      .and.contain('--key')
-    const { BRANCHPOINT_KEY } = env
-    expect((await branchpoint({ BRANCHPOINT_KEY }, 'secrets', 'list', '--url', service.url)).code).to.equal(0)
-    const same = { ...env, BRANCHPOINT_URL: `${service.url}/` }
-    expect((await branchpoint(same, 'secrets', 'list', '--url', service.url)).code).to.equal(0)
-  })
-
   it('is what comes first of --store, --url, BRANCHPOINT_URL and the store of the settings', async () => {
     for (const name of ['one', 'two']) await makeEmptyStore(join(folder, name))
     const listed = async (env: Readonly<Record<string, string>>, ...args: string[]) =>
@@ -184,10 +171,33 @@ describe('where a command works', () => {
     const nowhere = { BRANCHPOINT_URL: 'http://127.0.0.1:9', STORE_DIR: two }
     expect(await listed(nowhere, '--store', one, '--url', service.url)).to.contain(`in the store ${one}`)
     expect(await listed(nowhere, '--url', service.url, '--key', ADMIN_KEY)).to.contain(`at ${service.url}`)
+    expect(await listed({ STORE_DIR: two }, '--url', service.url)).to.contain(`at ${service.url}`)
     expect(await listed({ ...nowhere, BRANCHPOINT_URL: service.url })).to.contain(`at ${service.url}`)
     expect(await listed({ STORE_DIR: two })).to.contain(`in the store ${two}`)
     await makeEmptyStore(join(folder, 'store'))
     expect(await listed({})).to.contain('in the store ./store')
+  })
+
+  it('of another address than BRANCHPOINT_URL gets its own key, never BRANCHPOINT_KEY', async () => {
+    const home = { HOME: folder, XDG_CONFIG_HOME: join(folder, 'config') }
+    const env = { ...home, BRANCHPOINT_URL: 'http://127.0.0.1:9', BRANCHPOINT_KEY: 'svc_of_another' }
+    for (const words of [['secrets', 'list'], ['list'], ['search', 'x']]) {
+      const { code, stderr, stdout } = await branchpoint(env, ...words, '--url', service.url)
+      expect([code, stdout], stderr).to.deep.equal([2, ''])
+      expect(stderr).to.contain('BRANCHPOINT_KEY is the key of BRANCHPOINT_URL (http://127.0.0.1:9)')
+      expect(stderr)
+        .to.contain('--key')
+        .and.contain(`${COMMAND} login ${service.url}`)
+        .and.contain('unset BRANCHPOINT_URL')
+    }
+    // The same server, by another path of its address.
+    const same = { ...env, BRANCHPOINT_URL: `${service.url}/`, BRANCHPOINT_KEY: ADMIN_KEY }
+    expect((await branchpoint(same, 'secrets', 'list', '--url', `${service.url}/api`)).code).to.equal(0)
+    const login = await branchpoint({ ...home }, 'login', service.url, '--key', ADMIN_KEY)
+    expect(login.code, login.stderr).to.equal(0)
+    expect((await branchpoint(env, 'secrets', 'list', '--url', service.url)).stdout).to.contain(
+      `at ${service.url}`,
+    )
   })
 
   it('is a store that is there: a mistyped one is refused, and not made', async () => {

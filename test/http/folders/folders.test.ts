@@ -164,6 +164,40 @@ describe('folders', () => {
     ])
   })
 
+  // interface 18.3
+  it('filter a search, of one folder or of all below it, page by page', async () => {
+    for (const [slug, folder] of [
+      ['s-root', ''],
+      ['s-in', 'Find/me'],
+      ['s-below', 'find/me/deep'],
+      ['s-beside', 'find/me2'],
+    ] as const)
+      await service.post('/simple/applications/', {
+        application: { slug, folder, data: { parameters: { text: 'needle' } } },
+      })
+    const found = async (filter: object): Promise<string[]> => {
+      const slugs: string[] = []
+      for (let next: string | undefined, isFirst = true; isFirst || next; isFirst = false) {
+        const reply = await service.post('/search', {
+          query: 'needle',
+          windowing: { limit: 1, next },
+          ...filter,
+        })
+        expect(reply.status, reply.text).to.equal(200)
+        slugs.push(...reply.body.hits.map(({ artifact }: any) => artifact.slug))
+        next = reply.body.windowing?.next
+      }
+      return slugs.sort()
+    }
+    expect(await found({})).to.deep.equal(['s-below', 's-beside', 's-in', 's-root'])
+    expect(await found({ folder: 'find/ME' })).to.deep.equal(['s-in'])
+    expect(await found({ folder: 'find/me', recursive: true })).to.deep.equal(['s-below', 's-in'])
+    expect(await found({ folder: '' })).to.deep.equal(['s-root'])
+    expect(await found({ folder: 'none', recursive: true })).to.deep.equal([])
+    const refused = await service.post('/search', { query: 'needle', folder: 'a//b' })
+    expect([refused.status, refused.body.errors[0].loc]).to.deep.equal([422, ['body', 'folder']])
+  })
+
   // interface 18.4
   it('are listed in the order of a tree, with the spelling that came first, without archived artifacts', async () => {
     await create('a', 'team a/x')

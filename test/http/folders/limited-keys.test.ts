@@ -1,7 +1,10 @@
 import { expect } from 'chai'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
 import { createApiKey } from '../../../src/access/keys/api-keys.ts'
 import { nodeFs } from '../../../src/storage/files/node-fs.ts'
 import { type Reply, type RunningService, startService } from '../../support/servers/service.ts'
+import { makeSpan } from '../../support/values/make-span.ts'
 
 const data = { parameters: { n: 1 } }
 
@@ -237,34 +240,50 @@ describe('keys that are limited to folders', () => {
   })
 
   // interface 18.10
-  it('see what could not be moved with its folder where it is, and what was moved where it came', async () => {
-    await create('stays', 'half')
-    const moved = await create('moves', 'half')
-    const stays = (await service.get('/simple/applications?slug=stays')).body
-    const { application } = await service
-      .post('/simple/applications/query', { application: { slug: 'stays' } })
-      .then(({ body }) => ({ application: body.applications?.[0] ?? stays.application }))
-    await service.post(`/simple/applications/${application.id}/archive`, {})
-    const headers = await limited('half')
-    const move = { from: 'half', to: 'whole', rename_in_keys: true }
-    const first = await service.post('/folders/move', move)
-    expect(
-      first.body.moved.map(({ slug }: any) => slug),
-      first.text,
-    ).to.deep.equal(['moves'])
-    expect(first.body.failed.map(({ slug, code }: any) => [slug, code])).to.deep.equal([
-      ['stays', 'archived'],
+  it('see both places while something stays, and the old one no more once it is moved, too', async () => {
+    const [kept] = [await create('went', 'desk/a'), await create('left', 'desk/b')]
+    const left = (await service.get('/simple/applications/left')).body.application
+    const headers = await limited('desk/a/**', 'desk/b', 'desk/c')
+    const foldersNow = async (): Promise<string[]> =>
+      (await service.get('/keys')).body.keys.find(({ name }: any) => name === `limited ${names}`).folders
+    const move = (): Promise<Reply> =>
+      service.post('/folders/move', { from: 'desk', to: 'counter', rename_in_keys: true })
+    await service.post(`/simple/applications/${left.id}/archive`)
+    const { body } = await move()
+    expect([body.moved, body.failed].map((all) => all.map(({ slug }: any) => slug))).to.deep.equal([
+      ['went'],
+      ['left'],
     ])
-    for (const id of [application.id, moved.id])
+    expect(await foldersNow()).to.deep.equal(['desk/b', 'counter/a/**', 'counter/c'])
+    for (const { id } of [kept, left])
       expect((await service.get(`/simple/applications/${id}`, headers)).status).to.equal(200)
-    await service.post(`/simple/applications/${application.id}/unarchive`, {})
-    const second = await service.post('/folders/move', move)
-    expect(
-      second.body.moved.map(({ slug }: any) => slug),
-      second.text,
-    ).to.deep.equal(['stays'])
-    const { keys } = (await service.get('/keys')).body
-    expect(keys.at(-1).folders).to.deep.equal(['whole'])
+    // Nothing moves: the key is as it was.
+    expect((await move()).body.failed).to.have.length(1)
+    expect(await foldersNow()).to.deep.equal(['desk/b', 'counter/a/**', 'counter/c'])
+    await service.post(`/simple/applications/${left.id}/unarchive`)
+    expect((await move()).body.moved).to.have.length(1)
+    expect(await foldersNow()).to.deep.equal(['counter/a/**', 'counter/c', 'counter/b'])
+    expect((await service.get(`/simple/applications/${left.id}`, headers)).status).to.equal(200)
+    expect(told(await move())).to.deep.equal([404, 'folder_not_found'])
+  })
+
+  // interface 18.10
+  it('lose the old place with the next request, if the one that moved everything was cut off', async () => {
+    await create('all', 'cut/off')
+    const headers = await limited('shop/**', 'cut/off')
+    const move = (more: object = {}): Promise<Reply> =>
+      service.post('/folders/move', { from: 'cut', to: 'whole', rename_in_keys: true, ...more })
+    // As a server leaves it that ends between the last write of an artifact and that of the keys.
+    const path = `${service.storeDir}/default/keys.json`
+    expect((await move()).body.moved).to.have.length(1)
+    writeFileSync(path, readFileSync(path, 'utf8').replace('"whole/off"', '"cut/off","whole/off"'))
+    expect((await move()).body).to.deep.include({ count: 0, moved: [], failed: [] })
+    const listed = (await service.get('/keys')).body.keys.find(({ name }: any) => name === `limited ${names}`)
+    expect(listed.folders).to.deep.equal(['shop/**', 'whole/off'])
+    expect((await service.get('/simple/applications/all', headers)).status).to.equal(200)
+    // A folder that holds nothing is refused, and the keys that name it stay.
+    await limited('bare')
+    expect(told(await move({ from: 'bare' }))).to.deep.equal([404, 'folder_not_found'])
   })
 
   // interface 18.8
@@ -324,6 +343,64 @@ describe('keys that are limited to folders', () => {
     expect((await traces({ next: mine.body.trace_id })).status).to.equal(200)
     const hits = await service.post('/search', { query: 'evaluate' }, headers)
     expect(hits.body.hits.map((it: any) => it.artifact.slug)).to.deep.equal(['r.own'])
+  })
+
+  // interface 18.8, 12.10
+  it('add no spans to a trace that they do not see, and continue their own', async () => {
+    const code = { uri: 'svc:custom:mock:v0', parameters: { key: 'static', kwargs: { output: 'x' } } }
+    for (const folder of ['lane', 'apart'])
+      await service.post('/simple/applications', { application: { slug: `t.${folder}`, folder, data: code } })
+    const run = async (slug: string, as?: Record<string, string>): Promise<any> =>
+      (await service.post('/services/invoke', { references: { application: { slug } } }, as)).body
+    const headers = await limited('lane')
+    const theirs = await run('t.apart')
+    const follow = (trace: string) => ({ ...headers, traceparent: `00-${trace}-b7ad6b7169203331-01` })
+    const apart = await run('t.lane', follow(theirs.trace_id))
+    expect(apart.status.code).to.equal(200)
+    expect(apart.trace_id).to.not.equal(theirs.trace_id)
+    const trace = async (id: string): Promise<string> => (await service.get(`/traces/${id}`)).text
+    expect(await trace(theirs.trace_id)).to.not.contain('t.lane')
+    for (const traceId of [apart.trace_id, 'c'.repeat(32)]) {
+      expect((await run('t.lane', follow(traceId))).trace_id).to.equal(traceId)
+      expect((await run('t.lane', follow(traceId))).trace_id).to.equal(traceId)
+    }
+    expect((await run('t.apart', { traceparent: follow(theirs.trace_id).traceparent })).trace_id).to.equal(
+      theirs.trace_id,
+    )
+  })
+
+  // interface 18.8
+  it('get a refusal where a long look at traces finds nothing that they see, which also ends with its client', async () => {
+    const slow = await startService({ env: { TRACES_QUERY_TIMEOUT_MS: '200' } })
+    try {
+      const { body } = await slow.post('/keys', { key: { name: 'l', scopes: ['read'], folders: ['none'] } })
+      const headers = { authorization: `ApiKey ${body.key.secret}` }
+      const span = makeSpan()
+      slow.traces.record([span])
+      const spans = await slow.traces.read([span.traceId])
+      let looks = 0
+      // A store of traces without an end, none of which the key sees.
+      slow.traces.query = async () => {
+        looks++
+        return { spans, next: span.traceId }
+      }
+      for (const path of ['/traces/query', '/spans/query'])
+        expect(told(await slow.post(path, { windowing: { limit: 1 } }, headers))).to.deep.equal([
+          422,
+          'query_too_slow',
+        ])
+      const client = new AbortController()
+      const asked = fetch(`${slow.url}/traces/query`, { method: 'POST', headers, signal: client.signal })
+      for (const before = looks; looks === before;) await wait(1)
+      client.abort()
+      await asked.catch(() => undefined)
+      for (let last = -1; last !== looks;) {
+        last = looks
+        await wait(50)
+      }
+    } finally {
+      await slow.stop()
+    }
   })
 
   // interface 18.8

@@ -1,13 +1,14 @@
 import { useState } from 'react'
 import type { Answer } from '../../api/call.ts'
-import { usePages, useWrite } from '../../api/use-route.ts'
+import { usePages, useRoute, useWrite } from '../../api/use-route.ts'
 import { Button, MoreButton } from '../../parts/button/button.tsx'
+import { ApiLines } from '../../parts/copy/api-lines.tsx'
 import { FormDialog } from '../../parts/dialog/dialog.tsx'
-import { TextField } from '../../parts/fields/fields.tsx'
+import { ChoiceField, TextField } from '../../parts/fields/fields.tsx'
 import { Ago } from '../../parts/time/time.tsx'
 import { COMMAND } from '../../shell/document.ts'
 import { useRefusal, type Scope } from '../../shell/session.tsx'
-import { Checks, Lead, Listing, ShownOnce } from './section.tsx'
+import { Checks, type Choice, Lead, Listing, ShownOnce } from './section.tsx'
 import styles from './settings.module.css'
 
 /** The API keys of the project. */
@@ -41,7 +42,6 @@ export function Keys() {
         rows={keys}
         query={listed}
         empty="No keys yet. You are using the key that the server was started with."
-        command={`${COMMAND} keys create --name ci --scopes read,write`}
         caption="API keys"
         keyOf={({ id }) => id}
         columns={[
@@ -51,30 +51,36 @@ export function Keys() {
           },
           { name: 'Author of commits', cell: (key) => <span className="muted">{key.email}</span> },
           { name: 'Scopes', cell: (key) => key.scopes.join(', ') },
-          { name: 'Created', cell: (key) => <Ago date={key.created_at} /> },
+          {
+            name: 'Folders',
+            cell: ({ folders }) =>
+              folders === undefined ? (
+                <span className="muted">all</span>
+              ) : (
+                folders.map((entry) => <div key={entry}>{shownFolder(entry)}</div>)
+              ),
+          },
+          { name: 'Created', cell: (key) => <Ago date={key.created_at} inSentence /> },
           {
             name: 'Last used',
-            cell: (key) => (key.last_used_at === null ? 'never' : <Ago date={key.last_used_at} />),
+            cell: (key) => (key.last_used_at === null ? 'never' : <Ago date={key.last_used_at} inSentence />),
           },
+          { name: 'Expires', cell: (key) => <Expiry of={key} /> },
           {
-            name: 'State',
+            name: 'Change',
             cell: (key) =>
-              key.revoked_at === null ? (
-                <>
-                  <Button needs="admin" onClick={() => setLeaving(key)} aria-label={`Revoke ${key.name}`}>
-                    Revoke
-                  </Button>
-                  {key.expires_at !== undefined && <span className="muted"> {expiry(key.expires_at)}</span>}
-                </>
-              ) : (
-                <span className="muted">
-                  revoked <Ago date={key.revoked_at} />
-                </span>
+              key.revoked_at === null && (
+                <Button needs="admin" onClick={() => setLeaving(key)} aria-label={`Revoke ${key.name}`}>
+                  Revoke
+                </Button>
               ),
           },
         ]}
       />
       <MoreButton of={listed} />
+      <ApiLines
+        lines={[{ label: 'Make a key', text: `${COMMAND} keys create --name ci --scopes read,write` }]}
+      />
       {isNew && (
         <NewKey
           close={() => setNew(false)}
@@ -111,23 +117,56 @@ export function Keys() {
   )
 }
 
-/** `expires 1/1/2027`, in the reader's own form. */
-function expiry(at: string): string {
+/** When a key stops working, or that it has. */
+function Expiry({ of: { revoked_at: revoked, expires_at: at } }: { readonly of: ApiKeyRecord }) {
+  if (revoked !== null)
+    return (
+      <span className="muted">
+        revoked <Ago date={revoked} inSentence />
+      </span>
+    )
+  if (at === undefined) return <span className="muted">never</span>
   const date = new Date(at)
-  return `${date.getTime() > Date.now() ? 'expires' : 'expired'} ${date.toLocaleDateString()}`
+  const isOver = date.getTime() <= Date.now()
+  return (
+    <time dateTime={at} title={date.toLocaleString()} className={isOver ? styles.bad : undefined}>
+      {isOver && 'expired '}
+      {date.toLocaleDateString()}
+    </time>
+  )
 }
+
+/** `support and all below it` for `support/**`. */
+function shownFolder(entry: string): string {
+  return entry.endsWith(ALL_BELOW) ? `${entry.slice(0, -ALL_BELOW.length)} and all below it` : entry
+}
+
+const ALL_BELOW = '/**'
 
 /** A key as the interface answers it. */
 type ApiKeyRecord = Answer<'POST /keys/query'>['keys'][number]
 
-const SCOPES: readonly { readonly value: Scope; readonly label: string }[] = [
-  { value: 'read', label: 'read: see everything that is stored, clone and fetch' },
-  { value: 'write', label: 'write: commit, push, fork, merge, archive' },
-  { value: 'deploy', label: 'deploy: say what runs where, guarded environments too' },
-  { value: 'invoke', label: 'invoke: run workflows and evaluations' },
-  { value: 'annotate', label: 'annotate: say what is right and wrong in traces' },
-  { value: 'admin', label: 'admin: all of these, keys, secrets and webhooks' },
+const SCOPES: readonly Choice<Scope>[] = [
+  { value: 'read', label: 'read', note: 'see everything, clone and fetch' },
+  { value: 'write', label: 'write', note: 'save versions, make variants, merge, archive, push' },
+  { value: 'deploy', label: 'deploy', note: 'deploy to protected environments, too' },
+  { value: 'invoke', label: 'invoke', note: 'run prompts and evaluations' },
+  { value: 'annotate', label: 'annotate', note: 'say what is right and wrong in traces' },
+  { value: 'admin', label: 'admin', note: 'all of these, and keys, secrets and webhooks' },
 ]
+
+const EXPIRIES = [
+  { value: '', label: 'Never' },
+  { value: '7', label: 'In 7 days' },
+  { value: '30', label: 'In 30 days' },
+  { value: '90', label: 'In 90 days' },
+  { value: '365', label: 'In a year' },
+  { value: 'date', label: 'On a date …' },
+]
+
+/** More are typed. */
+const MOST_FOLDERS = 50
+const DAY = 24 * 60 * 60 * 1000
 
 interface NewKeyProps {
   readonly close: () => void
@@ -140,15 +179,32 @@ function NewKey({ close, onMade }: NewKeyProps) {
   const [name, setName] = useState('')
   const [email, setEmail] = useState('')
   const [scopes, setScopes] = useState<readonly Scope[]>(['read'])
+  const [days, setDays] = useState('')
+  const [date, setDate] = useState('')
+  const [chosen, setChosen] = useState<readonly string[]>([])
+  const [typed, setTyped] = useState('')
+  const there = useRoute('GET /folders', {})
+  const folders = [...chosen, ...typed.split(',').map((it) => it.trim())].filter((it) => it !== '')
   const { mutateAsync } = useWrite('POST /keys')
   const refusal =
     name.trim() === ''
       ? 'A key needs a name: who or what uses it.'
       : scopes.length === 0
         ? 'A key needs at least one scope.'
-        : undefined
+        : days === 'date' && date === ''
+          ? 'Choose the date on which it expires.'
+          : scopes.includes('admin') && folders.length > 0
+            ? 'A key with the scope admin may do everything, so it cannot be limited to folders.'
+            : undefined
   async function create(): Promise<void> {
-    const key = { name: name.trim(), scopes, ...(email.trim() === '' ? {} : { email: email.trim() }) }
+    const expires = days === 'date' ? date : new Date(Date.now() + Number(days) * DAY).toISOString()
+    const key = {
+      name: name.trim(),
+      scopes,
+      ...(email.trim() === '' ? {} : { email: email.trim() }),
+      ...(days === '' ? {} : { expires_at: expires }),
+      ...(folders.length === 0 ? {} : { folders }),
+    }
     onMade((await mutateAsync({ body: { key } })).key)
   }
   return (
@@ -179,6 +235,35 @@ function NewKey({ close, onMade }: NewKeyProps) {
             autoComplete="off"
           />
           <Checks legend="Scopes" choices={SCOPES} value={scopes} onChange={setScopes} />
+          <ChoiceField label="Expires" value={days} choices={EXPIRIES} onChange={setDays} />
+          {days === 'date' && (
+            <TextField
+              label="Date"
+              type="date"
+              value={date}
+              onChange={setDate}
+              problem={problemOf('expires_at')}
+              hint="It stops working when this day begins in UTC."
+            />
+          )}
+          <Checks
+            legend="Only these folders, with all below them (every folder if none is selected)"
+            choices={(there.data?.folders ?? []).slice(0, MOST_FOLDERS).map(({ path }) => ({
+              value: `${path}${ALL_BELOW}`,
+              label: path,
+            }))}
+            value={chosen}
+            onChange={setChosen}
+          />
+          <TextField
+            label="Other folders"
+            value={typed}
+            onChange={setTyped}
+            problem={problemOf('folders')}
+            placeholder="support/tier-1, shared/**"
+            hint="Separated by commas, also folders that do not exist yet; /** means all below it, too."
+            autoComplete="off"
+          />
         </>
       )}
     </FormDialog>

@@ -5,6 +5,7 @@ import { LinkTabs } from '../../parts/tabs/tabs.tsx'
 import { places } from '../../shell/places.ts'
 import styles from './settings.module.css'
 import { type ComponentType, useEffect, useState } from 'react'
+import { Audit } from './audit.tsx'
 import { Keys } from './keys.tsx'
 import { Secrets } from './secrets.tsx'
 import { Storage } from './storage.tsx'
@@ -33,7 +34,7 @@ function Trash() {
   const testsets = useWrite('POST /simple/testsets/{id}/undelete')
   const environments = useWrite('POST /simple/environments/{id}/undelete')
   const queries = useWrite('POST /simple/queries/{id}/undelete')
-  const bringBack = ({ id, kind }: Trashed): void => {
+  const restore = ({ id, kind }: Trashed): void => {
     setFailure(undefined)
     const ask = { path: { id } }
     const families: Readonly<Record<string, () => Promise<unknown>>> = {
@@ -47,7 +48,7 @@ function Trash() {
   return (
     <>
       <Lead refusal={refusal}>
-        Deleted items are kept here until they expire. You can bring them back unchanged.
+        Deleted items can be restored for 30 days, unchanged. After that they are removed for good.
       </Lead>
       {failure !== undefined && <Failure error={failure} />}
       <Listing
@@ -55,16 +56,15 @@ function Trash() {
         rows={trash.data?.trash}
         query={trash}
         empty="The trash is empty."
-        command={`curl -X DELETE -H "Authorization: ApiKey $BRANCHPOINT_KEY" "$BRANCHPOINT_URL/simple/applications/<slug>"`}
         caption="Trash"
         keyOf={({ id }) => id}
         columns={[
-          { name: 'What', cell: (it) => <b>{it.name ?? it.slug}</b> },
-          { name: 'Slug', cell: ({ slug }) => <code>{slug}</code> },
-          { name: 'Family', cell: ({ kind }) => kind },
-          { name: 'Removed', cell: (it) => <Ago date={it.trashed_at} /> },
+          { name: 'Name', cell: (it) => <b>{it.name ?? it.slug}</b> },
+          { name: 'ID', cell: ({ slug }) => <code>{slug}</code> },
+          { name: 'Kind', cell: ({ kind }) => KIND_WORDS[kind] ?? kind },
+          { name: 'Deleted', cell: (it) => <Ago date={it.trashed_at} inSentence /> },
           {
-            name: 'Until',
+            name: 'Can be restored until',
             cell: ({ until }) => (
               <time dateTime={until} title={new Date(until).toLocaleString()}>
                 {new Date(until).toLocaleDateString()}
@@ -75,8 +75,8 @@ function Trash() {
             name: 'Change',
             cell: (it) => (
               <span className={styles.buttons}>
-                <Button needs="write" aria-label={`Bring back ${it.slug}`} onClick={() => bringBack(it)}>
-                  Bring back
+                <Button needs="write" aria-label={`Restore ${it.slug}`} onClick={() => restore(it)}>
+                  Restore
                 </Button>
                 <Button
                   needs="admin"
@@ -99,18 +99,18 @@ function Trash() {
           submit={() => purge.mutateAsync({ path: { id: leaving.id } })}
           close={() => setLeaving(undefined)}
         >
-          <p>
-            Its repository is deleted with all of its history, and its ID becomes free. Only a backup can
-            restore it.
-          </p>
+          <p>Every version of it is deleted, and its ID becomes free. Only a backup can restore it.</p>
         </FormDialog>
       )}
     </>
   )
 }
 
+/** The trash names families: a prompt and an evaluator are workflows there. */
+const KIND_WORDS: Readonly<Record<string, string>> = { workflow: 'prompt or evaluator' }
+
 const THEMES: readonly { readonly value: Theme; readonly label: string }[] = [
-  { value: 'system', label: 'as the system says' },
+  { value: 'system', label: 'as in the system' },
   { value: 'light', label: 'light' },
   { value: 'dark', label: 'dark' },
 ]
@@ -196,43 +196,7 @@ function shownDraft(name: string): string {
   return name.slice(name.indexOf('/') + 1)
 }
 
-/** The guards of environments, and the scopes of keys, until there are policies. */
-function Policies() {
-  const environments = useRoute('POST /environments/query', {
-    body: { windowing: { limit: 100, order: 'name' } },
-  })
-  return (
-    <>
-      <Lead>
-        Policies (approvals and checks before a merge or a deployment) are not here yet. Until they are, a
-        guard lets only keys with the scope deploy change an environment, and a key&rsquo;s scopes say what
-        else it may.
-      </Lead>
-      <Listing
-        things="environments"
-        rows={environments.data?.environments}
-        query={environments}
-        empty="No environments yet."
-        caption="Guards of environments"
-        keyOf={({ id }) => id}
-        columns={[
-          { name: 'Environment', cell: ({ slug }) => <Link to={places.environment(slug)}>{slug}</Link> },
-          {
-            name: 'Who may deploy',
-            cell: ({ flags }) =>
-              flags?.is_guarded === true ? (
-                <span className={styles.good}>guarded: only keys with the scope deploy</span>
-              ) : (
-                'every key that may write or deploy'
-              ),
-          },
-        ]}
-      />
-    </>
-  )
-}
-
-/** `/settings/<section>`: keys, secrets, webhooks, trash, storage, session. */
+/** `/settings/<section>`: keys, secrets, webhooks, storage, audit, trash, session. */
 export default function SettingsPage() {
   const { section: name = '' } = useParams({ strict: false })
   const section = SECTIONS.find((it) => it.name === name)
@@ -269,10 +233,10 @@ interface Section {
 
 const SECTIONS: readonly Section[] = [
   { name: 'keys', label: 'Keys', content: Keys },
-  { name: 'secrets', label: 'Secrets', content: Secrets },
+  { name: 'secrets', label: 'Provider keys', content: Secrets },
   { name: 'webhooks', label: 'Webhooks', content: Webhooks },
-  { name: 'policies', label: 'Policies', content: Policies },
   { name: 'storage', label: 'Storage', content: Storage },
+  { name: 'audit', label: 'Audit', content: Audit },
   { name: 'trash', label: 'Trash', content: Trash },
   { name: 'session', label: 'Session', content: SessionSettings },
 ]

@@ -76,15 +76,24 @@ export function Facts({ label, facts }: FactsProps) {
   )
 }
 
+/** A choice of `Checks`. */
+export interface Choice<T extends string> {
+  readonly value: T
+  readonly label: string
+  /** What it means, beside the label. */
+  readonly note?: string
+}
+
 interface ChecksProps<T extends string> {
   readonly legend: string
-  readonly choices: readonly { readonly value: T; readonly label: string }[]
+  readonly choices: readonly Choice<T>[]
   readonly value: readonly T[]
   readonly onChange: (value: readonly T[]) => void
 }
 
 /** Checkboxes. */
 export function Checks<T extends string>({ legend, choices, value, onChange }: ChecksProps<T>) {
+  if (choices.length === 0) return null
   return (
     <fieldset className={styles.checks}>
       <legend>{legend}</legend>
@@ -101,7 +110,10 @@ export function Checks<T extends string>({ legend, choices, value, onChange }: C
               )
             }
           />
-          {choice.label}
+          <span>
+            {choice.label}
+            {choice.note !== undefined && <span className="muted"> {choice.note}</span>}
+          </span>
         </label>
       ))}
     </fieldset>

@@ -1,5 +1,7 @@
 import { useRoute } from '../../api/use-route.ts'
-import { Copyable } from '../../parts/copy/copyable.tsx'
+import { addressOf } from '../../api/call.ts'
+import { Button } from '../../parts/button/button.tsx'
+import { ApiLines } from '../../parts/copy/api-lines.tsx'
 import { Failure, Skeleton } from '../../parts/states/states.tsx'
 import { duration } from '../../parts/time/time.tsx'
 import { COMMAND } from '../../shell/document.ts'
@@ -12,14 +14,10 @@ const AGAIN = { refetchInterval: 5000 }
 
 const COMMANDS = [
   {
-    label: 'Back up the project over HTTP: every ref of every repository',
+    label: 'Back up the project: every version of everything',
     text: `BRANCHPOINT_URL=${location.origin} ${COMMAND} backup --to ../backup --url`,
   },
   { label: "Look through the store for damage, on the server's machine", text: `${COMMAND} verify` },
-  {
-    label: 'Clone one repository with all of its history',
-    text: `git clone "${location.protocol}//me:$BRANCHPOINT_KEY@${location.host}/git/workflows/<slug>.git"`,
-  },
 ]
 
 /** The answer of `GET /ready` for a key with the scope read. */
@@ -59,14 +57,14 @@ export function Storage() {
               </span>,
             ],
             ['Version', version ?? '–'],
-            ['Repositories served', number(health.artifacts)],
+            ['Prompts, testsets and others', number(health.artifacts)],
             [
               'Problems',
               <span className={health.problems === 0 ? styles.good : styles.bad}>
                 {number(health.problems)}
               </span>,
             ],
-            ['Age of lists', health.list_age_ms === undefined ? 'at most 2 s' : duration(health.list_age_ms)],
+            ['List delay', health.list_age_ms === undefined ? 'at most 2 s' : duration(health.list_age_ms)],
           ]}
         />
       )}
@@ -77,10 +75,7 @@ export function Storage() {
           <h2>Contents of the project {project.data.project.name}</h2>
           <Facts
             label="Counts"
-            facts={Object.entries(project.data.project.counts).map(([family, count]) => [
-              family,
-              number(count),
-            ])}
+            facts={COUNTED.map(([family, label]) => [label, number(project.data.project.counts[family])])}
           />
         </>
       )}
@@ -98,14 +93,25 @@ export function Storage() {
         </>
       )}
       <h2>Backup</h2>
-      {COMMANDS.map(({ label, text }) => (
-        <div key={label}>
-          <p className="muted">{label}</p>
-          <Copyable label={label} text={text} />
-        </div>
-      ))}
+      <p className="muted">
+        One file with everything in this project, every version of it, but for keys, secrets and traces. It is
+        made while it is downloaded.
+      </p>
+      <div>
+        <Button needs="admin" onClick={() => download(addressOf('GET /projects/current/backup', {}))}>
+          Download a backup
+        </Button>
+      </div>
+      <ApiLines lines={COMMANDS} />
     </>
   )
+}
+
+function download(address: string): void {
+  const link = document.createElement('a')
+  link.href = address
+  link.download = ''
+  link.click()
 }
 
 function Wrong({
@@ -128,6 +134,15 @@ function Wrong({
   )
 }
 
+/** Prompts and evaluators are workflows, too, which are not counted twice. */
+const COUNTED = [
+  ['applications', 'Prompts'],
+  ['evaluators', 'Evaluators'],
+  ['testsets', 'Testsets'],
+  ['environments', 'Environments'],
+  ['queries', 'Queries'],
+] as const
+
 function number(value: number | undefined): string {
   return value === undefined ? '–' : value.toLocaleString()
 }
@@ -140,20 +155,28 @@ interface ServerMetric {
 }
 
 const whole = (value: number): string => Math.round(value).toLocaleString()
-const megabytes = (value: number): string => `${Math.round(value / 1_048_576).toLocaleString()} MB`
+
+/** `340 KB`, `1.2 GB`. */
+function bytes(value: number): string {
+  const at = Math.min(UNITS.length - 1, Math.floor(Math.log(Math.max(value, 1)) / Math.log(1024)))
+  const digits = { maximumFractionDigits: at === 0 ? 0 : 1 }
+  return `${(value / 1024 ** at).toLocaleString(undefined, digits)} ${UNITS[at]}`
+}
+
+const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB']
 
 const METRICS: readonly ServerMetric[] = [
-  { name: 'branchpoint_commits_total', label: 'commits since the start', show: whole },
-  { name: 'branchpoint_pushes_total', label: 'pushes since the start', show: whole },
-  { name: 'branchpoint_writes_waiting', label: 'writes that wait', show: whole },
-  { name: 'branchpoint_http_requests_in_flight', label: 'requests at work', show: whole },
-  { name: 'branchpoint_git_requests_running', label: 'clones and pushes at work', show: whole },
-  { name: 'branchpoint_git_requests_waiting', label: 'clones and pushes that wait', show: whole },
-  { name: 'branchpoint_webhook_deliveries_waiting', label: 'webhook deliveries that wait', show: whole },
-  { name: 'branchpoint_trace_spans_waiting', label: 'spans that are not stored yet', show: whole },
-  { name: 'branchpoint_trace_spans_dropped_total', label: 'spans that were lost', show: whole },
-  { name: 'branchpoint_scripts_running', label: 'scripts at work', show: whole },
-  { name: 'process_resident_memory_bytes', label: 'memory of the process', show: megabytes },
+  { name: 'branchpoint_commits_total', label: 'Versions and edits since the start', show: whole },
+  { name: 'branchpoint_pushes_total', label: 'Pushes since the start', show: whole },
+  { name: 'branchpoint_writes_waiting', label: 'Queued writes', show: whole },
+  { name: 'branchpoint_http_requests_in_flight', label: 'Active requests', show: whole },
+  { name: 'branchpoint_git_requests_running', label: 'Active clones and pushes', show: whole },
+  { name: 'branchpoint_git_requests_waiting', label: 'Queued clones and pushes', show: whole },
+  { name: 'branchpoint_webhook_deliveries_waiting', label: 'Queued webhook deliveries', show: whole },
+  { name: 'branchpoint_trace_spans_waiting', label: 'Queued spans of traces', show: whole },
+  { name: 'branchpoint_trace_spans_dropped_total', label: 'Lost spans of traces', show: whole },
+  { name: 'branchpoint_scripts_running', label: 'Active scripts', show: whole },
+  { name: 'process_resident_memory_bytes', label: 'Memory', show: bytes },
 ]
 
 /** The values of `GET /metrics` by name, summed over labels. */

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import type { Answer, Ask } from '../../api/call.ts'
 import { usePages, useWrite } from '../../api/use-route.ts'
 import { Button, MoreButton } from '../../parts/button/button.tsx'
+import { ApiLines, curlOf } from '../../parts/copy/api-lines.tsx'
 import { FormDialog } from '../../parts/dialog/dialog.tsx'
 import { TextField } from '../../parts/fields/fields.tsx'
 import { JsonView } from '../../parts/json/json-view.tsx'
@@ -38,15 +39,14 @@ export function Webhooks() {
           </Button>
         }
       >
-        A webhook receives commits, deployments and all other events of the project, signed as Standard
-        Webhooks describes.
+        A webhook sends the project’s events to your URL: new versions, deployments and others, signed as
+        Standard Webhooks describes.
       </Lead>
       <Listing
         things="webhooks"
         rows={webhooks}
         query={listed}
         empty="No webhooks yet."
-        command={`curl -H "Authorization: ApiKey $BRANCHPOINT_KEY" -H 'Content-Type: application/json' "$BRANCHPOINT_URL/webhooks/" -d '{"webhook": {"url": "https://hooks.example/branchpoint"}}'`}
         caption="Webhooks"
         keyOf={({ id }) => id}
         columns={[
@@ -63,11 +63,22 @@ export function Webhooks() {
             ),
           },
           { name: 'Address', cell: ({ url }) => <code>{url}</code> },
-          { name: 'Events', cell: ({ events }) => (events.length === 0 ? 'all' : events.join(', ')) },
+          {
+            name: 'Events',
+            cell: ({ events }) => (events.length === 0 ? 'all' : events.map(eventWords).join(', ')),
+          },
           { name: 'State', cell: (it) => <State webhook={it} /> },
         ]}
       />
       <MoreButton of={listed} />
+      <ApiLines
+        lines={[
+          {
+            label: 'Make a webhook',
+            text: curlOf('/webhooks/', { webhook: { url: 'https://hooks.example/branchpoint' } }),
+          },
+        ]}
+      />
       {shown && <WebhookDetail key={shown.id} webhook={shown} />}
       {isNew && (
         <NewWebhook
@@ -131,14 +142,14 @@ function WebhookDetail({ webhook }: { readonly webhook: WebhookRecord }) {
           <Button
             needs="admin"
             busy={test.isPending}
-            refusal={isArchived ? 'It is archived: bring it back first.' : undefined}
+            refusal={isArchived ? 'It is archived: restore it first.' : undefined}
             onClick={() => go(test.mutateAsync({ path }))}
           >
             Send a test
           </Button>
           {isArchived ? (
             <Button needs="admin" onClick={() => go(unarchive.mutateAsync({ path }))}>
-              Bring back
+              Restore
             </Button>
           ) : (
             <Button kind="danger" needs="admin" onClick={() => go(archive.mutateAsync({ path }))}>
@@ -173,15 +184,15 @@ function OneDelivery({ delivery }: { readonly delivery: Delivery }) {
           <span className={status === 'failed' ? styles.bad : status === 'delivered' ? styles.good : 'muted'}>
             {status}
           </span>
-          <code>{type}</code>
+          <span title={type}>{eventWords(type)}</span>
           <span className="muted">{attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`}</span>
-          <Ago date={at} />
+          <Ago date={at} inSentence />
         </summary>
         <div className={styles.attempts}>
           <ul>
             {attempts.map((attempt, index) => (
               <li key={index}>
-                <Ago date={attempt.at} />: {attempt.status_code ?? ''} {attempt.error ?? ''} in{' '}
+                <Ago date={attempt.at} inSentence />: {attempt.status_code ?? ''} {attempt.error ?? ''} in{' '}
                 {duration(attempt.duration_ms)}
               </li>
             ))}
@@ -212,22 +223,32 @@ type WebhookRecord = Answer<'POST /webhooks/query'>['webhooks'][number]
 type Wanted = NonNullable<Ask<'POST /webhooks'>['body']>['webhook']
 type EventType = NonNullable<Wanted['events']>[number]
 
-const EVENTS: readonly EventType[] = [
-  'revision.committed',
-  'environment.deployed',
-  'environment.undeployed',
-  'artifact.created',
-  'artifact.edited',
-  'artifact.archived',
-  'artifact.unarchived',
-  'variant.created',
-  'variant.forked',
-  'variant.edited',
-  'variant.archived',
-  'variant.unarchived',
-  'revision.archived',
-  'revision.unarchived',
-]
+/** What events are called; `webhook.test` is that of a test. */
+const EVENT_WORDS: Readonly<Record<EventType | 'webhook.test', string>> = {
+  'revision.committed': 'New version',
+  'environment.deployed': 'Deployed to an environment',
+  'environment.undeployed': 'Removed from an environment',
+  'artifact.created': 'Created: a prompt, evaluator, testset …',
+  'artifact.edited': 'Edited: its name, tags or folder',
+  'artifact.archived': 'Archived',
+  'artifact.unarchived': 'Restored from the archive',
+  'variant.created': 'New variant',
+  'variant.forked': 'New variant from another one',
+  'variant.edited': 'Variant edited',
+  'variant.archived': 'Variant archived',
+  'variant.unarchived': 'Variant restored',
+  'revision.archived': 'Version archived',
+  'revision.unarchived': 'Version restored',
+  'webhook.test': 'Test',
+}
+
+const EVENTS = (Object.keys(EVENT_WORDS) as (keyof typeof EVENT_WORDS)[]).filter(
+  (it): it is EventType => it !== 'webhook.test',
+)
+
+function eventWords(type: string): string {
+  return (EVENT_WORDS as Readonly<Record<string, string>>)[type] ?? type
+}
 
 interface NewWebhookProps {
   readonly create: (webhook: Wanted) => Promise<WebhookRecord>
@@ -278,7 +299,7 @@ function NewWebhook({ create, close, onMade }: NewWebhookProps) {
           />
           <Checks
             legend="Events (all if none is selected)"
-            choices={EVENTS.map((value) => ({ value, label: value }))}
+            choices={EVENTS.map((value) => ({ value, label: eventWords(value) }))}
             value={events}
             onChange={setEvents}
           />

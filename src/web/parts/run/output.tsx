@@ -35,9 +35,12 @@ export function Output({ state, data, beside, onNext, isSmall = false }: OutputP
         <div role="alert" className={styles.failure}>
           <p dir="auto">{error.message}</p>
           <code>{error.code}</code>
-          {/invalid[-_]secrets/.test(error.code) && (
+          {(error.secret !== undefined || /invalid[-_]secrets/.test(error.code)) && (
             <p>
-              <Link to={places.settings('secrets')} search={{ secret: error.secret } as never}>
+              <Link
+                to={places.settings('secrets')}
+                search={error.secret === undefined ? {} : { name: error.secret }}
+              >
                 Add {error.secret ?? 'a provider key'} in Settings
               </Link>
             </p>
