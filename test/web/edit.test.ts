@@ -556,6 +556,7 @@ describe('workbench: editing', () => {
     await page
       .getByRole('button', { name: /^Save version ?: The key "reader" lacks the scope write/ })
       .waitFor()
+    await page.getByRole('button', { name: /^Run ?: The key "reader" lacks the scope invoke/ }).waitFor()
     await page.keyboard.press('Control+s')
     expect(await page.getByRole('dialog').count()).to.equal(0)
     await visit.go('/a/reading/edit/nobody')

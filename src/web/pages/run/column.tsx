@@ -3,17 +3,23 @@ import type { DraftLock } from '../../parts/drafts/draft-lock.ts'
 import { useRoute, useRouteText, useWrite } from '../../api/use-route.ts'
 import { FormDialog } from '../../parts/dialog/dialog.tsx'
 import { type DraftDialog, DraftDialogs } from '../../parts/draft/draft-dialogs.tsx'
-import { type Base, beginAt, problemOfParameters, promptPlaces } from '../../parts/draft/editing.ts'
+import { beginAt, problemOfParameters, promptPlaces } from '../../parts/draft/editing.ts'
 import { PromptForm } from '../../parts/draft/prompt-form.tsx'
 import { RawForm } from '../../parts/draft/raw-form.tsx'
-import { type DraftStart, keepDraft, useDraftStart, useEditing } from '../../parts/draft/use-editing.ts'
+import {
+  type DraftStart,
+  keepDraft,
+  type Stored,
+  storedIn,
+  useDraftStart,
+  useEditing,
+} from '../../parts/draft/use-editing.ts'
 import { useInspection } from '../../parts/draft/use-inspection.ts'
 import { Button } from '../../parts/button/button.tsx'
 import { ChoiceField, TextField, useProblems } from '../../parts/fields/fields.tsx'
 import { Menu, type MenuItem } from '../../parts/menu/menu.tsx'
 import { Failure, Skeleton } from '../../parts/states/states.tsx'
 import type { Executed } from '../../parts/run/use-runs.ts'
-import { textAt } from '../../parts/json-text/json-text.ts'
 import { places } from '../../shell/places.ts'
 import { useRefusal, useSession } from '../../shell/session.tsx'
 import { type Column, type ColumnEnd, draftName, MOST_COLUMNS } from './columns.ts'
@@ -47,6 +53,8 @@ export interface ColumnProps {
   readonly remove: () => void
   /** A draft's number that no column of the variant has. */
   readonly free: (variant: string) => number
+  /** Whether the form of a draft is folded at first: the outputs of rows stand below it. */
+  readonly isFolded: boolean
   /** The output. */
   readonly children: ReactNode
 }
@@ -78,15 +86,15 @@ function StoredColumn(props: ColumnProps & { readonly end: EndOf<'stored'> }) {
     },
   })
   const found = answer.data === undefined || answer.error ? undefined : storedIn(answer.data)
-  const { base, isEvaluator = false } = found ?? {}
-  const title = found && `${found.variant} v${found.base.version}`
+  const { head: base, isEvaluator = false } = found ?? {}
+  const title = found && `${found.variant} v${found.head.version}`
   useEffect(() => {
     onReady(
       column.key,
       found && title !== undefined
         ? {
-            executed: { revisionId: found.base.revisionId },
-            data: found.base.text,
+            executed: { revisionId: found.head.revisionId },
+            data: found.head.text,
             title,
             variant: found.variant,
             judges: isEvaluator,
@@ -103,8 +111,8 @@ function StoredColumn(props: ColumnProps & { readonly end: EndOf<'stored'> }) {
       return replace({ kind: 'draft', variant: found.variant, number: 1 })
     const number = free(found.variant)
     await keepDraft(draftName(project, slug, found.variant, number), {
-      base: found.base,
-      editing: beginAt(found.base),
+      base: found.head,
+      editing: beginAt(found.head),
       savedAt: new Date().toISOString(),
     })
     replace({ kind: 'draft', variant: found.variant, number })
@@ -114,7 +122,7 @@ function StoredColumn(props: ColumnProps & { readonly end: EndOf<'stored'> }) {
       {...props}
       title={title}
       variant={found?.variant ?? variant ?? ''}
-      shownVersion={found?.base.version}
+      shownVersion={found?.head.version}
       error={answer.error}
       retry={answer.refetch}
       items={[
@@ -134,35 +142,6 @@ function StoredColumn(props: ColumnProps & { readonly end: EndOf<'stored'> }) {
       )}
     </Frame>
   )
-}
-
-/** The parts of a retrieved revision that a column needs. */
-interface Stored {
-  readonly base: Base
-  readonly variant: string
-  readonly isEvaluator: boolean
-}
-
-function storedIn(answer: string): Stored {
-  const { workflow_revision: revision } = JSON.parse(answer) as {
-    readonly workflow_revision: {
-      readonly id: string
-      readonly version: number | string
-      readonly variant_id: string
-      readonly variant_slug: string
-      readonly flags: { readonly is_evaluator?: boolean }
-    }
-  }
-  return {
-    base: {
-      revisionId: revision.id,
-      version: Number(revision.version),
-      variantId: revision.variant_id,
-      text: textAt(answer, ['workflow_revision', 'data']) ?? '{}',
-    },
-    variant: revision.variant_slug,
-    isEvaluator: revision.flags.is_evaluator === true,
-  }
 }
 
 function duplicateItem({ count }: Pick<ColumnProps, 'count'>, run: () => void): MenuItem {
@@ -266,7 +245,7 @@ function EditedColumn(props: EditedColumnProps) {
         <p role="alert">The draft could not be saved in this browser: {kept.problem}</p>
       )}
       {props.children}
-      <details className={styles.form} open>
+      <details className={styles.form} open={!props.isFolded}>
         <summary>{isDirty ? `Changed since v${base.version}` : `No changes since v${base.version}`}</summary>
         {promptPlaces(editing.text) ? (
           <PromptForm
@@ -308,7 +287,7 @@ function EditedColumn(props: EditedColumnProps) {
   }
 }
 
-interface FrameProps extends Omit<ColumnProps, 'onReady' | 'free'> {
+interface FrameProps extends Omit<ColumnProps, 'onReady' | 'free' | 'isFolded'> {
   /** Undefined while it is loaded. */
   readonly title: string | undefined
   readonly variant: string
@@ -419,7 +398,7 @@ interface NewVariantProps {
 }
 
 /** Makes a variant that starts at the version of a column. */
-function NewVariant({ slug, from: { base, variant }, close, onMade }: NewVariantProps) {
+function NewVariant({ slug, from: { head: base, variant }, close, onMade }: NewVariantProps) {
   const [name, setName] = useState('')
   const fork = useWrite('POST /workflows/variants/fork')
   async function make(): Promise<void> {

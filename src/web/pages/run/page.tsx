@@ -282,6 +282,7 @@ function Playground({ slug }: { readonly slug: string }) {
               }}
               add={(end) => addAfter(at, end)}
               remove={() => show(ends.toSpliced(at, 1))}
+              isFolded={isGrid}
               free={(variant) => freeNumber(columns, variant)}
             >
               {!isGrid && (

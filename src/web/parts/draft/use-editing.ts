@@ -133,6 +133,13 @@ export interface DraftStart {
   readonly isEvaluator: boolean
 }
 
+/** The parts of a retrieved revision that an edit or a run needs. */
+export interface Stored {
+  readonly head: Base
+  readonly variant: string
+  readonly isEvaluator: boolean
+}
+
 /** Loads the latest version of a variant, and the draft of this name once it is known whether this tab may edit it. */
 export function useDraftStart(slug: string, variant: string, name: string) {
   const lock = useDraftLock(name)
@@ -155,7 +162,7 @@ export function useDraftStart(slug: string, variant: string, name: string) {
   }, [name, wanted])
 
   const isRead = read?.turn === wanted
-  const stored = useMemo(() => (answer.data === undefined ? undefined : headIn(answer.data)), [answer.data])
+  const stored = useMemo(() => (answer.data === undefined ? undefined : storedIn(answer.data)), [answer.data])
   // What the first save creates has no version to start from, also if somebody else has taken its ID meanwhile.
   const found = (isRead ? unmadeIn(read.draft) : undefined) ?? stored
   const [begunAt, setBegunAt] = useState<{ readonly turn: string; readonly base: Base }>()
@@ -183,13 +190,14 @@ function unmadeIn(draft: Draft | undefined): Pick<DraftStart, 'head' | 'isEvalua
   return making && { head: draft.base, isEvaluator: making.kind === 'evaluators' }
 }
 
-/** The parts of a retrieved revision that an edit needs. */
-function headIn(answer: string): Pick<DraftStart, 'head' | 'isEvaluator'> {
+/** Reads the answer of a retrieve, as text. */
+export function storedIn(answer: string): Stored {
   const { workflow_revision: revision } = JSON.parse(answer) as {
     readonly workflow_revision: {
       readonly id: string
       readonly version: number | string
       readonly variant_id: string
+      readonly variant_slug: string
       readonly flags: { readonly is_evaluator?: boolean }
     }
   }
@@ -200,6 +208,7 @@ function headIn(answer: string): Pick<DraftStart, 'head' | 'isEvaluator'> {
       variantId: revision.variant_id,
       text: textAt(answer, ['workflow_revision', 'data']) ?? '{}',
     },
+    variant: revision.variant_slug,
     isEvaluator: revision.flags.is_evaluator === true,
   }
 }

@@ -21,7 +21,7 @@ export interface OutputProps {
   readonly beside?: string | undefined
   /** For a chat: sends the next message. */
   readonly onNext?: ((reply: string, next: string) => void) | undefined
-  /** Without the answer of a chat to continue with, and folded earlier. */
+  /** One of many: folded earlier, and not called out to screen readers. */
   readonly isSmall?: boolean
 }
 
@@ -30,9 +30,10 @@ export function Output({ state, data, beside, onNext, isSmall = false }: OutputP
   const { status, written, outputs, error } = state
   return (
     <section aria-label="Output" aria-busy={status === 'running'}>
-      <Facts state={state} data={data} />
+      <Facts state={state} data={data} isSmall={isSmall} />
       {error && (
-        <div role="alert" className={styles.failure}>
+        // The errors of many rows are not called out one by one.
+        <div role={isSmall ? undefined : 'alert'} className={styles.failure}>
           <p dir="auto">{error.message}</p>
           <code>{error.code}</code>
           {(error.secret !== undefined || /invalid[-_]secrets/.test(error.code)) && (
@@ -72,12 +73,16 @@ function Written({ text, isOver }: { readonly text: string; readonly isOver: boo
   )
 }
 
-function Facts({ state, data }: { readonly state: RunState; readonly data: string }) {
+function Facts({
+  state,
+  data,
+  isSmall,
+}: Pick<OutputProps, 'state' | 'data'> & { readonly isSmall: boolean }) {
   const { status, ms, tokens, traceId } = state
   const cost = useCost(data, tokens)
   return (
     <p className={styles.facts}>
-      <b role="status" data-status={status}>
+      <b role={isSmall ? undefined : 'status'} data-status={status}>
         {WORDS[status]}
       </b>
       {ms !== undefined && <span>{duration(ms)}</span>}
