@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { closeBrowser } from '../support/browser/open-browser.ts'
+import { startCuttingProxy } from './support/cutting-proxy.ts'
 import { openWorkbench, type Visit, type Workbench } from './support/workbench.ts'
 
 describe('workbench: editing', () => {
@@ -457,6 +458,76 @@ describe('workbench: editing', () => {
         .to.include('Be kind. Be brief.')
         .and.to.include('"temperature":0.3')
       await visit.close()
+    })
+
+    it('keeps what was decided however often the head moves, and what was typed where a place changed again', async () => {
+      const visit = await moved('often', ' Be brief.', {
+        parameters: {
+          prompt: { messages: [{ role: 'system', content: 'Theirs.' }], template_format: 'jinja2' },
+        },
+      })
+      const { page } = visit
+      await page.getByRole('button', { name: 'Merge my changes into v2' }).click()
+      const sheet = page.getByRole('dialog', { name: 'Merge your changes into often' })
+      await sheet.getByText('1 conflict, 1 left').waitFor()
+      await page.keyboard.press('e')
+      const typed = sheet.getByLabel(/^Your (?:text|value)/)
+      await typed.fill('Ours.')
+      await page.keyboard.press('Escape')
+      // Each of five tries to save finds another version.
+      const versions = [
+        ...[0.1, 0.2, 0.3, 0.4].map((temperature) => ({ llm_config: { temperature } })),
+        { messages: [{ role: 'system', content: 'Theirs, again.' }] },
+      ]
+      await page.route('**/variants/merge', async (route) => {
+        const isTry = !route.request().postData()?.includes('"dry_run":true')
+        const next = isTry ? versions.shift() : undefined
+        if (next) await commitElsewhere('often', { parameters: { prompt: next } })
+        await route.continue()
+      })
+      for (const left of ['all decided', 'all decided', 'all decided', 'all decided', '1 left']) {
+        await page.keyboard.press('Control+Enter')
+        await sheet.getByText('often changed meanwhile, so nothing was saved yet.').waitFor()
+        await sheet.getByText(`1 conflict, ${left}`).waitFor()
+      }
+      // The fifth changed the very place: what was typed is offered, and not sent unseen.
+      await sheet.getByRole('button', { name: 'Use what I typed before this changed' }).click()
+      await sheet.getByText('1 conflict, all decided').waitFor()
+      await page.keyboard.press('Control+Enter')
+      await page.waitForURL('**/a/often/v/often/8')
+      expect(await head('often'))
+        .to.include('"content":"Ours."')
+        .and.to.include('"temperature":0.4')
+      await visit.close()
+    })
+
+    it('saves once what the server took while its answer was lost', async () => {
+      await makePrompt('lost')
+      const proxy = await startCuttingProxy(bench.url)
+      const visit = await bench.visit({
+        path: '/a/lost/edit/lost',
+        through: proxy.url,
+        expected: /ERR_(?:CONNECTION|EMPTY)|Failed to load resource: net::/,
+      })
+      const { page } = visit
+      await typeAtEnd(page, 'Text of message 1, system', ' Be brief.')
+      await page.keyboard.press('Control+s')
+      await page.getByLabel('Message', { exact: true }).fill('Mine')
+      const isLost = proxy.loseAnswersOf('/workflows/revisions/commit')
+      await page.keyboard.press('Control+Enter')
+      await isLost
+      await page.getByRole('alert').getByText('The server does not answer.').waitFor()
+      proxy.loseNone()
+      await page.keyboard.press('Control+Enter')
+      await page.waitForURL('**/a/lost/v/lost/2')
+      expect(JSON.parse(await head('lost')).workflow_revision).to.include({ version: 2, message: 'Mine' })
+      expect(await head('lost')).to.include('Be brief.')
+      const { workflow_variants: variants } = await bench.ask('POST', '/workflows/variants/query', {
+        workflow_refs: [{ slug: 'lost' }],
+      })
+      expect(variants).to.have.length(1)
+      await visit.close()
+      await proxy.close()
     })
 
     it('commits to a new variant instead, and says where a name is taken', async () => {

@@ -33,6 +33,7 @@ import {
   documentDiff,
   pageInfo,
   rowDiff,
+  rowsPageInfo,
   resolutionInfo,
   retrievalInfo,
   warning,
@@ -40,7 +41,7 @@ import {
   list,
   revisionReferencesSchema,
 } from '../schemas/record-schemas.ts'
-import { pageWindowing, reference, windowing } from '../schemas/request-schemas.ts'
+import { countedWindowing, pageWindowing, reference, windowing } from '../schemas/request-schemas.ts'
 import { commitEndpoints } from './commit-endpoint.ts'
 import { deployEndpoint } from './deploy-endpoint.ts'
 import { blameEndpoint } from './blame-endpoint.ts'
@@ -156,12 +157,12 @@ function diffEndpoint({ family, path, plural, payload }: Surface): Endpoint {
     input: envelope({
       base: { names: ['base'], schema: reference, required: true },
       head: { names: ['head'], schema: reference, required: true },
-      windowing: { names: ['windowing'], schema: pageWindowing },
+      windowing: { names: ['windowing'], schema: isRows ? countedWindowing : pageWindowing },
     }),
     output: z.strictObject({
       count: z.literal(1),
       diff: isRows ? rowDiff : documentDiff,
-      ...(isRows ? { windowing: pageInfo.optional() } : {}),
+      ...(isRows ? { total: z.int().min(0).optional(), windowing: rowsPageInfo.optional() } : {}),
     }),
     example: { base: { slug: 'support-bot', version: 1 }, head: { slug: 'support-bot', version: 2 } },
     run: async ({ registry, input, untilGone }) => {

@@ -203,6 +203,13 @@ export const pageWindowing = declare(
   { unused: ['newest', 'oldest', 'interval', 'rate'] },
 ).meta({ description: 'Which part of a payload; `next` is that of the page before.' })
 
+/** The page of a diff's rows, which may be counted. */
+export const countedWindowing = declare(pageWindowing.extend({ count_total: z.boolean().optional() }), {
+  unused: ['newest', 'oldest', 'interval', 'rate'],
+}).meta({
+  description: 'Which part of the rows; `next` is that of the page before, and `count_total` adds `total`.',
+})
+
 /** The page of a revision's rows: from a cursor, or from a position. */
 export const rowsWindowing = declare(
   pageWindowing

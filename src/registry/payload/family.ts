@@ -273,6 +273,8 @@ export interface DiffRequest {
 /** The body of a diff, besides `count`. */
 export interface PresentedDiff {
   readonly diff: object
+  /** The number of differing rows on all pages, if it was asked for. */
+  readonly total?: number | undefined
   readonly windowing?: object | undefined
 }
 

@@ -26,7 +26,7 @@ interface Side extends Pick<DiffSide, 'artifactId' | 'source'> {
 
 /**
  * The differing rows of two testset revisions, joined on their dedup ids, and their columns (interface 8.24).
- * `windowing.limit` pages through the rows. Reads only rows whose content differs; a page's rows are read
+ * `windowing.limit` pages through the rows, and `count_total` counts them. Reads only rows whose content differs; a page's rows are read
  * while it is written.
  */
 export async function diffTestsets(
@@ -57,6 +57,7 @@ export async function diffTestsets(
         removed: columnsMissing(before, after),
       },
     },
+    ...(windowing?.count_total ? { total: all.length } : {}),
     ...(end < all.length ? { windowing: { ...windowing, next: String(end) } } : {}),
   }
 }

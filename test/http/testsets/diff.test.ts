@@ -100,6 +100,10 @@ describe('testsets: diff', () => {
       windowing = page.windowing
     }
     expect(sum).to.deep.equal(whole)
+    const counted = await diff(testset.revisionId, head.id, { limit: 4, count_total: true })
+    expect(counted.total).to.equal(15)
+    expect(counted.windowing).to.include({ count_total: true })
+    expect(await diff(testset.revisionId, head.id, { limit: 4 })).to.not.have.property('total')
     expect(await diff(testset.revisionId, head.id, { limit: 15 })).to.not.have.property('windowing')
     const bad = { base: { id: testset.revisionId }, head: { id: head.id }, windowing: { next: 'x' } }
     expect(refusal(await client.service.post('/testsets/revisions/diff', bad))).to.match(

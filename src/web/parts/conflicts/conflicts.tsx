@@ -324,6 +324,7 @@ function EditField({
         autoFocus
         rows={Math.min(14, text.split('\n').length + Math.floor(text.length / 80) + 1)}
         value={text}
+        data-ends-by-escape
         aria-invalid={problem === undefined ? undefined : true}
         onChange={(event) => decide({ text: event.target.value })}
         onKeyDown={(event) => {

@@ -34,6 +34,12 @@ export function Modal(props: ModalProps) {
           ref={content}
           className={`${sheet ? styles.sheet : styles.dialog} ${wide ? styles.wide : ''}`}
           aria-describedby={undefined}
+          onEscapeKeyDown={(event) => {
+            // What is typed in place ends by Escape, and the dialog stays.
+            if (event.target instanceof HTMLElement && event.target.closest('[data-ends-by-escape]')) {
+              event.preventDefault()
+            }
+          }}
           onOpenAutoFocus={(event) => {
             opener.current = document.activeElement
             if (!sheet) return

@@ -1,5 +1,5 @@
 import { useRef } from 'react'
-import { type Answer, call } from '../../api/call.ts'
+import { type Answer, call, Problem } from '../../api/call.ts'
 import { useWrite } from '../../api/use-route.ts'
 import { bodyOfNew } from '../drafts/new-drafts.ts'
 import { useSureWrite } from '../drafts/use-sure-write.ts'
@@ -26,10 +26,12 @@ export function useCommitDraft(name?: string) {
   const commit = useSureWrite('POST /workflows/revisions/commit', name)
   const create = useSureWrite('POST /simple/workflows', name)
   const fork = useWrite('POST /workflows/variants/fork')
-  const merge = useWrite('POST /workflows/variants/merge')
+  const merge = useSureWrite('POST /workflows/variants/merge', name)
   const archive = useWrite('POST /workflows/variants/{id}/archive')
   /** Variants made for a failed commit: the next try uses them again. */
   const made = useRef(new Map<string, string>())
+  /** The draft as it was committed on such a variant, by the variant's id. */
+  const onOwnVariant = useRef(new Map<string, Committed>())
 
   /** Commits if the variant's latest revision is still the base; otherwise the server answers `revision_conflict`. */
   async function commitTo(variantId: string, { base, change, message }: Going): Promise<Committed> {
@@ -40,10 +42,18 @@ export function useCommitDraft(name?: string) {
       return (await call('POST /workflows/revisions/retrieve', { body })).workflow_revision
     }
     const said = message.trim() === '' ? '' : `"message":${JSON.stringify(message.trim())},`
-    const what = 'delta' in change ? `"delta":${change.delta}` : `"data":${change.whole}`
-    const text = `{"workflow_revision_commit":{"workflow_variant_id":"${variantId}","base_revision_id":"${base.revisionId}",${said}${what}}}`
-    const { workflow_revision: revision, warnings } = await commit.send({ text })
-    return warnings === undefined ? revision : { ...revision, warnings }
+    const text = `{"workflow_revision_commit":{"workflow_variant_id":"${variantId}","base_revision_id":"${base.revisionId}",${said}${wordsOf(change)}}}`
+    return committedOf(await commit.send({ text }))
+  }
+
+  /** The version that an earlier save of this draft made, if its answer was lost. The base has moved, so nothing new can be made by asking. */
+  async function recallCommit({ base, change }: Omit<Going, 'message'>): Promise<Committed | undefined> {
+    const isSame = ({ text = '' }: { readonly text?: string }): boolean =>
+      text.startsWith(
+        `{"workflow_revision_commit":{"workflow_variant_id":"${base.variantId}","base_revision_id":"${base.revisionId}",`,
+      ) && text.endsWith(`${wordsOf(change)}}}`)
+    const answer = await commit.recall(isSame)
+    return answer && committedOf(answer)
   }
 
   /** Makes a variant that starts at the base. */
@@ -66,27 +76,34 @@ export function useCommitDraft(name?: string) {
   }
 
   /**
-   * Commits the draft on a new variant and merges that into the original one. If there are conflicts, the draft stays on the new variant until
-   * they are decided.
+   * Commits the draft on a new variant and merges that into the original one, however often that moves. If there are conflicts, the draft stays on
+   * the new variant until they are decided. A try that failed halfway goes on where it was.
    */
   async function goOnTop(
     slug: string,
     going: Going,
-    expectedTarget: string,
   ): Promise<{ readonly revision: Committed; readonly hasConflicts: boolean }> {
     const source = await forkAtBase(slug, going.base)
-    const mine = await commitTo(source, going)
-    const body = {
-      source: { variant: { id: source } },
-      target: { variant: { id: going.base.variantId } },
-      expected_target: expectedTarget,
-    }
-    const tried = await merge.mutateAsync({ body: { ...body, dry_run: true } })
-    if (tried.merge.conflicts.length > 0) return { revision: mine, hasConflicts: true }
+    const mine = onOwnVariant.current.get(source) ?? (await commitTo(source, going))
+    onOwnVariant.current.set(source, mine)
     const message = going.message.trim()
-    const merged = await merge.mutateAsync({ body: { ...body, ...(message === '' ? {} : { message }) } })
-    await archiveVariant(source)
-    return { revision: 'workflow_revision' in merged ? merged.workflow_revision : mine, hasConflicts: false }
+    try {
+      const merged = await merge.send({
+        body: {
+          source: { variant: { id: source } },
+          target: { variant: { id: going.base.variantId } },
+          ...(message === '' ? {} : { message }),
+        },
+      })
+      await archiveVariant(source).catch(() => undefined)
+      return {
+        revision: 'workflow_revision' in merged ? merged.workflow_revision : mine,
+        hasConflicts: false,
+      }
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== 'merge_conflict') throw error
+      return { revision: mine, hasConflicts: true }
+    }
   }
 
   /** Archives a variant that only existed for a merge. */
@@ -94,5 +111,13 @@ export function useCommitDraft(name?: string) {
     await archive.mutateAsync({ path: { id } })
   }
 
-  return { commitTo, commitToNew, goOnTop, archiveVariant }
+  return { commitTo, commitToNew, goOnTop, archiveVariant, recallCommit }
+}
+
+function wordsOf(change: NonNullable<JsonChange>): string {
+  return 'delta' in change ? `"delta":${change.delta}` : `"data":${change.whole}`
+}
+
+function committedOf({ workflow_revision: revision, warnings }: CommitAnswer): Committed {
+  return warnings === undefined ? revision : { ...revision, warnings }
 }

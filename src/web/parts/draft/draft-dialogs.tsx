@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useState, type FormEvent } from 'react'
+import { useEffect, useState, type FormEvent } from 'react'
 import { Button } from '../button/button.tsx'
 import { FormDialog, Modal } from '../dialog/dialog.tsx'
 import type { JsonChange } from '../json-text/json-text.ts'
@@ -254,8 +254,15 @@ function MovedSheet(props: MovedSheetProps) {
   const [isBusy, setBusy] = useState(false)
   /** The draft on a variant of its own, whose conflicts are to be decided. */
   const [mine, setMine] = useState<Committed>()
-  const { commitToNew, goOnTop, archiveVariant } = useCommitDraft(name)
+  const { commitToNew, goOnTop, archiveVariant, recallCommit } = useCommitDraft(name)
   const going = { ...draft, message }
+  useEffect(() => {
+    // The newer version may be this draft, saved while the server or the connection failed.
+    void recallCommit(draft).then(
+      (own) => own && onCommitted(own),
+      () => undefined,
+    )
+  }, [])
 
   async function go(work: () => Promise<void>): Promise<void> {
     setBusy(true)
@@ -286,7 +293,7 @@ function MovedSheet(props: MovedSheetProps) {
         message={message}
         action="Save merged version"
         kept={`merge workflow ${slug} ${mine.variant_slug} ${variant}`}
-        close={() => onCommitted(mine)}
+        close={() => setMine(undefined)}
         onMade={(made) =>
           void archiveVariant(mine.variant_id)
             .catch(() => undefined)
@@ -319,7 +326,7 @@ function MovedSheet(props: MovedSheetProps) {
             busy={isBusy}
             onClick={() =>
               void go(async () => {
-                const { revision, hasConflicts } = await goOnTop(ownVariant.trim(), going, head.id)
+                const { revision, hasConflicts } = await goOnTop(ownVariant.trim(), going)
                 if (hasConflicts) setMine(revision)
                 else onCommitted(revision)
               })

@@ -11,8 +11,8 @@ export interface SureWrite<R extends Route> {
    * write is sent after it.
    */
   readonly send: (ask: Ask<R>) => Promise<Answer<R>>
-  /** The answer of the write whose answer was lost; undefined if there is none, or it was not done. */
-  readonly recall: () => Promise<Answer<R> | undefined>
+  /** The answer of the write whose answer was lost, if it is `wanted`; undefined if there is none, or it is refused now. */
+  readonly recall: (wanted?: (ask: Ask<R>) => boolean) => Promise<Answer<R> | undefined>
 }
 
 /** Sends writes with an idempotency key (interface 2.25). With a `name`, a request without an answer survives a reload of the page. */
@@ -42,9 +42,9 @@ export function useSureWrite<R extends Route>(route: R, name?: string): SureWrit
     if (unanswered.current || key === undefined) return unanswered.current
     return get<Ask<R>>(key, unfinishedKept).catch(() => undefined)
   }
-  async function recall(): Promise<Answer<R> | undefined> {
+  async function recall(wanted?: (ask: Ask<R>) => boolean): Promise<Answer<R> | undefined> {
     const before = await unansweredBefore()
-    if (!before) return undefined
+    if (!before || wanted?.(before) === false) return undefined
     try {
       return await ask(before)
     } catch (error) {

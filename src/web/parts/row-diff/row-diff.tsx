@@ -24,7 +24,7 @@ const COLUMNS_SHOWN_AT_FIRST = 20
 export function RowDiff({ base, head }: RowDiffProps) {
   const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = usePages(
     'POST /testsets/revisions/diff',
-    { body: { base, head, windowing: { limit: PAGE } } },
+    { body: { base, head, windowing: { limit: PAGE, count_total: true } } },
   )
   const { rows, added, removed } = useMemo(() => comparisonOf(data?.pages ?? []), [data])
   if (error) return <Failure error={error} retry={refetch} />
@@ -33,6 +33,7 @@ export function RowDiff({ base, head }: RowDiffProps) {
     <RowChanges
       {...{ rows, added, removed }}
       hasMore={hasNextPage}
+      total={data.pages[0]?.total}
       more={<MoreButton of={{ hasNextPage, isFetchingNextPage, fetchNextPage }}>Show more rows</MoreButton>}
     />
   )
@@ -44,12 +45,14 @@ interface RowChangesProps {
   readonly added: readonly string[]
   readonly removed: readonly string[]
   readonly hasMore: boolean
+  /** How many rows differ in all, if there are more. */
+  readonly total?: number | undefined
   /** Shows more rows. */
   readonly more: ReactNode
 }
 
 /** Changed rows as a table. */
-export function RowChanges({ rows, added, removed, hasMore, more }: RowChangesProps) {
+export function RowChanges({ rows, added, removed, hasMore, total, more }: RowChangesProps) {
   const [showsAll, setShowsAll] = useState(false)
   const [most, setMost] = useState(COLUMNS_SHOWN_AT_FIRST)
   const { changed, same } = useMemo(
@@ -60,7 +63,7 @@ export function RowChanges({ rows, added, removed, hasMore, more }: RowChangesPr
   const hidden = changed.length + (showsAll ? same.length : 0) - columns.length
   return (
     <DiffFrame
-      summary={summaryOf(rows, hasMore)}
+      summary={summaryOf(rows, hasMore, total)}
       views={
         same.length > 0 && (
           <Button kind="quiet" aria-pressed={showsAll} onClick={() => setShowsAll(!showsAll)}>
@@ -160,7 +163,7 @@ function Columns({
   )
 }
 
-function summaryOf(rows: readonly ChangedRow[], hasMore: boolean): string {
+function summaryOf(rows: readonly ChangedRow[], hasMore: boolean, total: number | undefined): string {
   if (rows.length === 0) return 'No row changed'
   const count = (kind: ChangedRow['kind']): number => rows.filter((it) => it.kind === kind).length
   const parts = (['changed', 'added', 'removed'] as const)
@@ -170,7 +173,8 @@ function summaryOf(rows: readonly ChangedRow[], hasMore: boolean): string {
       ([many, kind], at) =>
         `${many.toLocaleString()} ${at === 0 ? `${many === 1 ? 'row' : 'rows'} ` : ''}${kind}`,
     )
-  return `${hasMore ? 'The first ' : ''}${parts.join(', ')}`
+  if (!hasMore) return parts.join(', ')
+  return `${total?.toLocaleString() ?? 'More'} rows differ. The first ${rows.length.toLocaleString()}: ${parts.join(', ')}`
 }
 
 /** Longer texts are cut. */
