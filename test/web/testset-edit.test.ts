@@ -380,9 +380,10 @@ describe('workbench: rows edited in the grid', () => {
       const { page } = visit
       await cell(page, 'a').click()
       await page.keyboard.type('b')
-      await page.keyboard.press('Enter')
       const lost = proxy.loseAnswersOf('/revisions/commit')
+      // What is being typed is saved, too.
       await page.keyboard.press('Control+s')
+      await page.getByRole('dialog', { name: /^Save version/ }).waitFor()
       await page.keyboard.type('Once')
       await page.keyboard.press('Control+Enter')
       await lost

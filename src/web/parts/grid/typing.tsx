@@ -96,7 +96,7 @@ interface TypingBegun {
 
 /** How typing ends: the key, or the focus went elsewhere. */
 type TypingEnd =
-  'Enter' | 'Tab' | 'Back' | 'ArrowUp' | 'ArrowDown' | 'ArrowLeft' | 'ArrowRight' | 'Escape' | 'left'
+  'Enter' | 'Tab' | 'Back' | 'ArrowUp' | 'ArrowDown' | 'ArrowLeft' | 'ArrowRight' | 'Escape' | 'Save' | 'left'
 
 /** Where the focus goes then. */
 const MOVES: Readonly<Partial<Record<TypingEnd, { readonly down: number; readonly right: number }>>> = {
@@ -144,6 +144,13 @@ export function CellInput({ label, begun, finish, style }: CellInputProps) {
     const { key, nativeEvent } = event
     event.stopPropagation()
     if (nativeEvent.isComposing) return
+    if (key === 's' && (event.ctrlKey || event.metaKey)) {
+      // The page saves what is typed here, too: it gets the key once the cell has the text.
+      event.preventDefault()
+      end('Save')
+      setTimeout(() => window.dispatchEvent(new KeyboardEvent('keydown', { key, ctrlKey: true })))
+      return
+    }
     if (key === 'Enter' && (event.altKey || event.shiftKey)) {
       event.preventDefault()
       return (
