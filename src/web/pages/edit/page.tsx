@@ -252,7 +252,12 @@ function Workspace({ slug, variant, name, start, lock, again }: WorkspaceProps) 
           isDirty={isDirty}
         />
         <div className={styles.rest}>
-          <DraftAside text={shown.text} inspection={inspection} broken={broken} />
+          <DraftAside
+            text={shown.text}
+            hasVariables={!isEvaluator || isPrompt}
+            inspection={inspection}
+            broken={broken}
+          />
           <section className={styles.changes} aria-label="Changes">
             <h2>{base.making ? 'What it holds' : `Changes since v${base.version}`}</h2>
             <Changes base={base.text} text={shown.text} />
@@ -338,10 +343,13 @@ function DraftLine({ isDirty, kept }: Pick<EditingState, 'isDirty' | 'kept'>) {
 /** The draft's variables and problems. */
 function DraftAside({
   text,
+  hasVariables,
   inspection: { problems, checked, isRefused },
   broken,
 }: {
   readonly text: string
+  /** An evaluator’s parameters have no variables, except a judge’s question. */
+  readonly hasVariables: boolean
   readonly inspection: Inspection
   /** Why the typed text cannot be saved, and was not checked. */
   readonly broken: string | undefined
@@ -350,7 +358,7 @@ function DraftAside({
   const named = namedInputs(text)
   return (
     <aside className={styles.aside} aria-label="About the draft">
-      <section>
+      <section hidden={!hasVariables}>
         <h2>Variables</h2>
         {found.length === 0 ? (
           <p className={styles.note}>No variables.</p>
