@@ -101,14 +101,7 @@ export function Audit() {
             cell: ({ principal }) =>
               principal?.name ?? <span className="muted">someone at the server’s terminal</span>,
           },
-          {
-            name: 'What',
-            cell: (entry) => (
-              <span className={styles.act}>
-                <Act of={entry} />
-              </span>
-            ),
-          },
+          { name: 'What', cell: (entry) => <Act of={entry} /> },
         ]}
       />
       <MoreButton of={audit}>Show older</MoreButton>
