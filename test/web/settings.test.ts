@@ -225,7 +225,7 @@ describe('workbench: settings', () => {
       expect(new URL(page.url()).searchParams.get('webhook')).to.match(/^[0-9a-f-]{36}$/)
       await detail.getByRole('button', { name: 'Archive' }).click()
       await page.getByRole('table').getByText('archived').waitFor()
-      await detail.getByRole('button', { name: 'Restore' }).click()
+      await detail.getByRole('button', { name: 'Restore', exact: true }).click()
       await page.getByRole('table').getByText('active').waitFor()
       await visit.close()
     })

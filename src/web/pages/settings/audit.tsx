@@ -101,7 +101,14 @@ export function Audit() {
             cell: ({ principal }) =>
               principal?.name ?? <span className="muted">someone at the server’s terminal</span>,
           },
-          { name: 'What', cell: (entry) => <Act of={entry} /> },
+          {
+            name: 'What',
+            cell: (entry) => (
+              <span className={styles.act}>
+                <Act of={entry} />
+              </span>
+            ),
+          },
         ]}
       />
       <MoreButton of={audit}>Show older</MoreButton>
