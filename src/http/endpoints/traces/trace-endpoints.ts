@@ -81,11 +81,9 @@ export function traceEndpoints({ tracesOf, annotationsOf, namesOf }: TracePlace)
         },
         includeAnnotations: {
           names: ['include_annotations'],
-          schema: z
-            .boolean()
-            .meta({
-              description: 'With the annotations of each trace, newest first, in place of their own traces.',
-            }),
+          schema: z.boolean().meta({
+            description: 'With the annotations of each trace, newest first, in place of their own traces.',
+          }),
         },
       }),
       fromQuery: queryWindowing,
