@@ -47,8 +47,8 @@ export type Observe = (ctx: RequestContext, ms: number) => void
 
 /**
  * Begins a request: gives it its id (the client's own `X-Request-Id` if that is sane), brings the address into the form that routes know, and
- * sets the headers of every answer: the id, what forbids browsers to guess types (what else protects a page, /docs sets), and how long the
- * connection is kept for the next request. Logs and counts it at its end.
+ * sets the headers of every answer: the id, what forbids browsers to guess types (/docs sets the other headers that protect a page), and how long
+ * the connection is kept for the next request. Logs and counts it at its end.
  */
 export function requests(log: Logger, observe: Observe): Middleware<RequestState> {
   return (ctx, next) => {

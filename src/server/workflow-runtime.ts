@@ -37,7 +37,7 @@ export interface WorkflowRuntime {
   readonly services: InvocationServices
   evaluationsOf(registry: Registry): ProjectEvaluations
   secretsOf(registry: Registry): ProjectSecrets
-  /** Whether the provider of a secret takes it; undefined if it is no provider's. */
+  /** Whether the provider accepts the secret. Undefined if the secret does not belong to a provider. */
   testSecret(registry: Registry, secret: SecretRecord, signal: AbortSignal): Promise<KeyTest | undefined>
   /** The permits for running evaluations. */
   readonly evaluationPermits: Semaphore

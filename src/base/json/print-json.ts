@@ -34,7 +34,7 @@ export async function printHeavy(
   return printer.end(ending)
 }
 
-/** A piece of text of this length is put away as bytes: joining strings of any length would take as long as they are, in one go. */
+/** When the text reaches this length, it is converted to bytes. Joining one very long string would block for a time that grows with its length. */
 const PIECE = 32 * 1024
 
 const CHARACTERS_QUOTED_AT_ONCE = 256 * 1024

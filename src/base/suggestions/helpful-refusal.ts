@@ -33,7 +33,7 @@ export class HelpfulRefusal extends Refusal {
     this.#told = told
   }
 
-  /** The same with another code, or a further sentence or data. */
+  /** A copy of this refusal with another code, an added sentence or added data. */
   again(change: {
     readonly code?: RefusalCode
     readonly more?: string

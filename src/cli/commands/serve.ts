@@ -67,7 +67,10 @@ async function run(args: readonly string[], { environment, progress, print }: Sh
 
 const STANDARD_ERROR = 2
 
-/** The message of the first start: the key, once, as the variables that every client reads, and an example call. */
+/**
+ * The message that the first start prints: the environment variables that every client reads, with the key, which is shown only this once, and an
+ * example call.
+ */
 function welcome(url: string, token: string, link: string | undefined): string {
   return `
 Branchpoint listens on ${url}. An API key with the scope admin was made for you; it is shown only now.

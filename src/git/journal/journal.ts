@@ -46,7 +46,7 @@ const SETTLE_PATIENCE_MS = 10_000
 /** A journal of more bytes is settled at once. */
 const LARGE = 16 * 1024 * 1024
 
-/** The guard for a folder that is used only for a moment: it never refuses. */
+/** The guard for a folder that is used only briefly: it never refuses. */
 const ALWAYS_THERE: Pick<StoreGuard, 'assertStillThere' | 'problem'> = {
   assertStillThere: () => undefined,
   problem: undefined,

@@ -103,7 +103,7 @@ export interface PromptParts {
   readonly messages: readonly PromptMessage[]
   readonly llmConfig: JsonObject
   readonly templateFormat: string
-  /** The settings of the model, and what else the parameters hold. */
+  /** The settings of the model, and the other parameters. */
   readonly config: JsonObject
 }
 
@@ -122,7 +122,7 @@ export function partsOf(data: JsonObject): PromptParts {
     messages: messagesIn(getKey(prompt, 'messages') ?? getKey(parameters, 'messages') ?? spelledOut(prompt)),
     llmConfig,
     templateFormat: typeof format === 'string' ? format : 'curly',
-    // The settings of the model come first, and win over what else has their names.
+    // The settings of the model come first, and win over other parameters of the same names.
     config: fromEntries(new Map([...entriesOf(llmConfig), ...rest, ...entriesOf(llmConfig)])),
   }
 }

@@ -11,7 +11,7 @@ import { list, single } from '../schemas/record-schemas.ts'
 /** Where secrets are, and who tests them. */
 export interface SecretPlace {
   secretsOf(registry: Registry): ProjectSecrets
-  /** Whether the provider of a secret takes it; undefined if it is no provider's. */
+  /** Whether the provider accepts the secret. Undefined if the secret does not belong to a provider. */
   testSecret(
     registry: Registry,
     secret: SecretRecord,

@@ -44,7 +44,7 @@ export function loadServer(): Promise<typeof import('./mcp-server.ts')> {
   return import('./mcp-server.ts')
 }
 
-/** The group of tools of `?tools=`; read alone unless it says more. Refuses what else the query string says. */
+/** The group of tools of `?tools=`; read alone unless it says more. Refuses any other parameter of the query string. */
 function groupIn(querystring: string): ToolGroup {
   const query = new URLSearchParams(querystring)
   const other = [...query.keys()].find((name) => name !== 'tools')

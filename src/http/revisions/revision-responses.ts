@@ -49,7 +49,10 @@ export interface AnsweredBeside {
 
 const encoder = new TextEncoder()
 
-/** A larger payload (by its size in memory, about three times its text) is printed in slices, so that other requests are served meanwhile. */
+/**
+ * A payload that takes more bytes of memory than this is serialised in slices, so that other requests are served meanwhile. In memory a payload
+ * takes about three times the size of its text.
+ */
 const MAX_SIZE_AT_ONCE = 256 * 1024
 
 let instances = 0

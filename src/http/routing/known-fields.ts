@@ -36,7 +36,7 @@ interface Declaration {
 
 const declarations = new WeakMap<z.core.$ZodType, Declaration>()
 
-/** Says of a schema of requests what fields it knows beside those of its shape, and returns it. */
+/** Declares which fields a schema of requests knows beside those of its shape, and returns the schema. */
 export function declare<T extends z.ZodType>(schema: T, declaration: Declaration): T {
   declarations.set(schema, { ...declared(schema), ...declaration })
   return schema

@@ -78,8 +78,8 @@ interface Belongs {
 }
 
 /**
- * The same of what a record of a variant or a revision belongs to, under every name that a request may say it by, and of the roles of its
- * artifact, which it shows among its flags.
+ * Does the same for what a record of a variant or a revision belongs to, under every name that a request may use for it. Also checks the roles of
+ * its artifact, which the record shows among its flags.
  */
 export function assertBelongs(
   { names, surface, isExisting }: Pick<SurfaceContext, 'names' | 'surface' | 'isExisting'>,

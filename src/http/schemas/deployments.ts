@@ -12,7 +12,7 @@ export const deployments = z.array(
   }),
 )
 
-/** The same of a revision, for the environments with these slugs; it is new in those of `changed`. */
+/** The deployments of one revision to the environments with these slugs; those in `changed` are new. */
 export function presentDeployments(
   { id, version }: Pick<Revision, 'id' | 'version'>,
   environments: readonly string[],

@@ -11,7 +11,7 @@ export function folderField({ pins }: Family): typeof CREATED {
   return pins ? ({} as typeof CREATED) : CREATED
 }
 
-/** The same of an edit, where null is the root. */
+/** The field `folder` of an edit, where null is the root. */
 export function folderEdit({ pins }: Family): typeof EDITED {
   return pins ? ({} as typeof EDITED) : EDITED
 }

@@ -51,7 +51,7 @@ export interface ListedVariant {
   readonly variant: VariantView
 }
 
-/** The variants that match, in the same orders; variants of an archived artifact are hidden. */
+/** The variants that match. They can be sorted in the same ways as artifacts. Variants of an archived artifact are left out. */
 export async function queryVariants(
   registry: Registry,
   family: Family,

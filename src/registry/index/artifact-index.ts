@@ -229,7 +229,7 @@ export class ArtifactIndex extends IndexSync {
     await this.database.fresh()
   }
 
-  /** A database of the same artifacts that is made anew in memory, for who compares; to be closed. */
+  /** A database of the same artifacts, made anew in memory for a comparison. The caller closes it. */
   rebuilt(): IndexDatabase {
     const { fs, folder } = this.store
     return new IndexDatabase({ fs: { ...fs, isSeenByOthers: false }, folder }, this, this.#onTrouble)

@@ -182,7 +182,7 @@ function claimsOf(entry: IndexEntry, at: SlugLevel, folded: string): SlugClaim[]
   return claims.sort(compareClaims)
 }
 
-/** The same of an artifact of which more is asked: by level and slug, made at the first question. */
+/** The same claims, for an artifact that is asked for many. They are grouped by level and slug at the first call. */
 function sharedClaims(
   made: Map<IndexEntry, ReadonlyMap<string, SlugClaim[]>>,
   entry: IndexEntry,
@@ -246,7 +246,7 @@ export function claimVariant(transaction: Transaction, family: Family, slug: str
   transaction.claim({ name: claimedName(family, 'variant', slug), mustBeFree: false, isTaken: true })
 }
 
-/** The same of the slug of a revision, which a tag is. */
+/** Does the same for the slug of a revision, which is a tag. */
 export function claimTag(transaction: Transaction, family: Family, slug: string): void {
   transaction.claim({ name: claimedName(family, 'tag', slug), mustBeFree: false, isTaken: true })
   if (numberedBase(slug) === undefined) return

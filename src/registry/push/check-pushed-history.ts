@@ -121,7 +121,7 @@ export class PushedHistory {
     return [...parseCommit(await readBytes(this.#incoming, oid, 'commit')).parents]
   }
 
-  /** The commits that are neither revisions nor checked yet, newest first, and the verdict on the commit below them. */
+  /** The commits that are not revisions and were not checked yet, newest first, and the verdict on the first parent of the oldest of them. */
   async #freshCommits(commit: Oid): Promise<{ readonly fresh: Oid[]; readonly below: Verdict }> {
     const { objects, history } = this.#artifact.repository
     const known = (this.#known ??= await knownRevisions(this.#artifact, this.#slice))

@@ -52,8 +52,8 @@ export interface AskedThrough {
 /**
  * The revision that references name, most specific first: revision, variant, environment, artifact (interface 5.3).
  * Beside an environment, `key` or the artifact names what is deployed there, whichever surface deployed it; alone it means the
- * only deployment that is one of the surface's artifacts, or was made through it. What else was named and does not hold it, is answered
- * beside it. Refuses as resolveReference does, and with `environment_not_found` or `deployment_not_found`.
+ * only deployment that is one of the surface's artifacts, or was made through it. References to something else that
+ * does not contain it are answered beside it. Refuses as resolveReference does, and with `environment_not_found` or `deployment_not_found`.
  */
 export async function retrieveRevision(
   registry: Registry,
@@ -223,7 +223,7 @@ export interface Disagreement {
   /** … and what of it does not match. */
   readonly field: 'id' | 'slug' | 'version'
   readonly value: string | number
-  /** The same of what was found, where it has that. */
+  /** The value of the same field of what was found, if it has one. */
   readonly found?: string | number
   /** A clause that says what it names instead. */
   readonly why: string

@@ -216,7 +216,7 @@ async function nearVariants(registry: Registry, family: Family, slug: string): P
   return near.flatMap(([artifact, folded]) => variantOf(artifact, folded) ?? [])
 }
 
-/** An id names its repository, so what else it may be the id of is found at once. */
+/** An id names its repository, so one look-up finds whether it is the id of something else. */
 function helpWithId(registry: Registry, id: string): Finding {
   return async () => {
     const artifact = await registry.index.findByDigits(repositoryDigits(id))

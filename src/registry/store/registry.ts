@@ -37,7 +37,7 @@ export interface RegistryLimit {
   /** Folders, or folders and `/**`. */
   readonly folders: readonly string[]
   sees(artifact: Pick<RecordedArtifact, 'family' | 'record'>): boolean
-  /** The same of the artifact in whose digits an id ends, as last looked at. */
+  /** Whether the artifact whose digits the id ends in is seen, as last looked at. */
   seesId(id: string): boolean
   /** Whether all that a pin names is seen. */
   seesPin(pin: Pin): Promise<boolean>

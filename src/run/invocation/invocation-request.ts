@@ -20,7 +20,7 @@ export interface InvocationRequest {
    * decide.
    */
   readonly judges?: boolean | undefined
-  /** `application_revision`, `environment` …: what runs, and what else the trace names. */
+  /** `application_revision`, `environment` …: what runs, and the other things that the trace names. */
   readonly references?: ReadonlyMap<string, Reference> | undefined
   /** The environment's key for it. */
   readonly selectorKey?: string | undefined

@@ -132,7 +132,9 @@ function judges({ judges: said, outputs }: InvocationRequest, { namedAs, stored 
   return isEvaluator === (flags?.['is_application'] === true) ? outputs !== undefined : isEvaluator
 }
 
-/** The verdict, with its reason if the schema allows one: evaluators that were stored with an older schema keep working. */
+/**
+ * The verdict. It includes the reason only if the schema allows one, so that evaluators that were stored with an older schema keep working.
+ */
 async function reasoned(
   { outputs, reason }: ReasonedVerdict,
   schema: JsonObject | undefined,

@@ -34,7 +34,7 @@ const ATTEMPTS = 10
 /** Of these, every process that can open a file is on this machine, and the kernel keeps its locks. Any other is tried. */
 const LOCAL = 'bcachefs btrfs ext2 ext3 ext4 f2fs jfs overlay tmpfs xfs zfs'.split(' ')
 
-/** Says of this process that it lives, to all that use the same store. */
+/** Tells the other processes that use the same store that this process is alive. */
 export interface Liveness {
   /** Why nothing can be written to the store now, in a sentence. */
   readonly problem?: string | undefined
@@ -83,7 +83,7 @@ export function isDead(owner: ProcessIdentity, path: string): boolean {
   return liveness ? liveness.isDead(owner) : isGoneByNumber(owner)
 }
 
-/** The same of a process that this start of the machine has seen alive. */
+/** Whether the owner is known to be dead and ran since the machine last started. */
 export function isDeadSinceBoot(owner: ProcessIdentity, path: string): boolean {
   return owner.boot === thisProcess().boot && isDead(owner, path)
 }

@@ -26,7 +26,7 @@ const abandoned = new Set<string>()
  * process respect it.
  */
 export interface HeldLock {
-  /** Makes the lock file the new content of `target`, which ends the lock. It is on the disk only after a sync of the folder. */
+  /** Renames the lock file to `target`. This releases the lock. The rename is on the disk only after a sync of the folder. */
   publish(target: string): void
   /**
    * Gives the lock up; the locked file stays as it was. If the disk fails, the next caller in this process who wants the lock removes it, or the

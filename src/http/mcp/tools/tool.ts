@@ -136,7 +136,7 @@ export function page(
   return given({ [name]: short, next: getPath(answer, 'windowing', 'next') })
 }
 
-/** The record that a write made, with what else the answer says under these names: warnings, deployments. */
+/** The record that a write made, with the `warnings` and `deployments` of the answer. */
 export function written(
   answer: JsonObject,
   name: string,

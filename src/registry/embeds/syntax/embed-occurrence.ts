@@ -61,7 +61,7 @@ export class EmbedOccurrence {
     return brought ? { value: brought.value, standingOf: () => brought.here } : { value: this.#before }
   }
 
-  /** Joins by position, so that inserted text is never mistaken for a token. */
+  /** Replaces the tokens at their positions in `before`, so that inserted text that looks like a token is left alone. */
   #joined(before: string): OccurrenceOutcome {
     const pieces: Piece[] = []
     let text = ''

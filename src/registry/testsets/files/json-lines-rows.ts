@@ -39,7 +39,7 @@ export async function* jsonLinesRows(
   yield rows
 }
 
-/** Adds the row on a line, if any. */
+/** Adds the row that the line holds. An empty line adds nothing. */
 function addRow(rows: FileRow[], text: string, line: number, limits: FileLimits): void {
   const first = text.startsWith('{') ? 0 : text.search(/[^ \t\r]/)
   if (first === -1) return

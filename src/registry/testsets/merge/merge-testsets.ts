@@ -296,7 +296,7 @@ class RowMerge {
     const isWhole = (path: readonly unknown[]): boolean => path.length > 0
     const placeOf = (pointer: string) => ({ row: id, column: columnOf(keyIn(pointer)) })
     const work = mergeValues({ base, target, source }, { isWhole }, this.#merging, placeOf)
-    // A row is read and written in one go.
+    // A row is read and written without a pause.
     const value = atOnce(work)
     return isJsonObject(value) ? value : fromEntries([])
   }

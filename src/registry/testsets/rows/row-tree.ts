@@ -126,7 +126,7 @@ async function* rowsOfFolder(
   if (batch.length > 0) yield batch
 }
 
-/** Whether no more rows are to be skipped; otherwise skips this one. */
+/** Returns true if enough rows were skipped. If not, counts this row as skipped and returns false. */
 function isReached(walk: RowWalk): boolean {
   if (walk.left === 0) return true
   walk.left--
