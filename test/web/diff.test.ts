@@ -298,6 +298,56 @@ describe('workbench: comparisons', () => {
     await visit.close()
   })
 
+  it('decides more conflicts than are listed, by keys and all at once, and counts the rows that differ', async () => {
+    const COUNT = 1200
+    const rows = (answer: string) =>
+      Array.from({ length: COUNT }, (_, at) => ({
+        data: { question: `What is ${at}?`, answer: `${answer} ${at}`, testcase_dedup_id: `row-${at}` },
+      }))
+    await bench.ask('POST', '/simple/testsets/', {
+      testset: { slug: 'sums', data: { testcases: rows('It is') } },
+    })
+    await bench.ask('POST', '/testsets/variants/fork', {
+      testset_variant: { slug: 'theirs' },
+      testset_variant_ref: { slug: 'sums' },
+    })
+    for (const [slug, answer] of [
+      ['sums', 'Here it is'],
+      ['theirs', 'There it is'],
+    ] as const) {
+      await bench.ask('POST', '/testsets/revisions/commit', {
+        testset_revision_commit: { testset_variant_ref: { slug }, data: { testcases: rows(answer) } },
+      })
+    }
+    const visit = await bench.visit({ path: '/t/sums/compare/v:sums...v:theirs' })
+    const { page } = visit
+    await page.getByText('1,200 rows differ. The first 50: 50 rows changed').waitFor()
+    await page.getByRole('button', { name: 'Resolve 1,200 conflicts' }).click()
+    const sheet = page.getByRole('dialog', { name: 'Merge theirs into sums' })
+    await sheet.getByText('1,200 conflicts, 1,200 left').waitFor()
+    await sheet.getByText('The first 1,000 are listed.').waitFor()
+    expect(await sheet.getByRole('region', { name: /^Conflict / }).count(), 'drawn at once').to.be.at.most(20)
+    await page.keyboard.press('2')
+    await sheet.getByText('1,200 conflicts, 1,199 left').waitFor()
+    await page.keyboard.press('n')
+    await page.keyboard.press('e')
+    await sheet.getByLabel('Your text').fill('Both, I think')
+    await page.keyboard.press('Escape')
+    await sheet.getByRole('button', { name: 'Use current for all others' }).click()
+    await sheet.getByText('1,200 conflicts, all decided').waitFor()
+    await visit.expectNoBarriers()
+    await page.keyboard.press('Control+Enter')
+    await sheet.waitFor({ state: 'detached' })
+    const { testset_revision: merged } = await bench.ask('POST', '/testsets/revisions/retrieve', {
+      testset_ref: { slug: 'sums' },
+    })
+    const answers = merged.data.testcases.map((it: { data: { answer: string } }) => it.data.answer)
+    expect(answers.filter((it: string) => it.startsWith('There'))).to.have.length(1)
+    expect(answers.filter((it: string) => it === 'Both, I think')).to.have.length(1)
+    expect(answers.filter((it: string) => it.startsWith('Here'))).to.have.length(COUNT - 2)
+    await visit.close()
+  })
+
   it('says to a key that only reads why it cannot merge', async () => {
     await create('quiet', prompt(FIRST))
     await fork('quiet', 'quieter')
