@@ -327,6 +327,8 @@ describe('workbench: comparisons', () => {
     await sheet.getByText('1,200 conflicts, 1,200 left').waitFor()
     await sheet.getByText('The first 1,000 are listed.').waitFor()
     expect(await sheet.getByRole('region', { name: /^Conflict / }).count(), 'drawn at once').to.be.at.most(20)
+    const box = await sheet.boundingBox()
+    expect((box?.x ?? 0) + (box?.width ?? 0), 'the sheet ends where the window does').to.equal(1440)
     await page.keyboard.press('2')
     await sheet.getByText('1,200 conflicts, 1,199 left').waitFor()
     await page.keyboard.press('n')
