@@ -329,7 +329,9 @@ describe('workbench: editing', () => {
     await visit.expectNoBarriers()
     await visit.picture('edit-checked-1440')
     await model.fill('mock/echo')
-    await page.getByText('must be one of').waitFor({ state: 'detached' })
+    await page
+      .getByText('must be one of "mock/examples", "mock/echo"', { exact: true })
+      .waitFor({ state: 'detached' })
     await page.getByRole('link', { name: 'JSON' }).click()
     const json = textOf(page, 'Parameters as JSON')
     await json.click()

@@ -194,7 +194,11 @@ describe('branchpoint evaluate', () => {
   })
 
   for (const [what, args, sentence] of [
-    ['a server that is not there', [...of('bot'), '--url', 'http://127.0.0.1:9'], /cannot be reached: /],
+    [
+      'a server that is not there',
+      [...of('bot'), '--url', 'http://127.0.0.1:9', '--key', 'any'],
+      /cannot be reached: /,
+    ],
     ['a key that nobody has', [...of('bot'), '--key', 'nonsense'], /API key/],
     ['an application that is not there', of('nobody'), /no workflow with the slug "nobody"/],
     ['a version that is not there', of('bot@99'), /99/],
