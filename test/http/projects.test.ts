@@ -29,7 +29,7 @@ describe('http: projects', () => {
     expect(status, text).to.equal(200)
     expect(body.project).to.deep.equal({ name: 'Team-1' })
     expect(body.key).to.include({ name: 'admin', revoked_at: null })
-    expect(body.key.scopes).to.deep.equal(['read', 'write', 'deploy', 'invoke', 'admin'])
+    expect(body.key.scopes).to.deep.equal(['read', 'write', 'deploy', 'invoke', 'annotate', 'admin'])
     const mine = as(body.key.secret)
     for (const at of [service, other]) {
       const { project } = (await at.get('/projects/current', mine)).body

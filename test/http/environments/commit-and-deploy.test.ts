@@ -56,7 +56,9 @@ describe('environments: commit and deploy in one write', () => {
         application_variant: { id: bot.variantId, slug: bot.slug },
         application_revision: { id: made.id, slug: `${bot.slug}-2`, version: 2 },
       })
-      expect(trailers(client.git(slug, 'log', '-1', '--format=%B'))).to.deep.equal([
+      const [by, ...others] = trailers(client.git(slug, 'log', '-1', '--format=%B')).reverse()
+      expect(by).to.match(/^Deploy-By: /)
+      expect(others.reverse()).to.deep.equal([
         `Variant: ${slug}`,
         `Deploy-Key: ${bot.slug}.revision`,
         ...from,

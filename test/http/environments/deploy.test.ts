@@ -172,7 +172,12 @@ describe('environments: deploy', () => {
       })
       const [author, ...message] = head('%an%n%B').split('\n')
       expect(author).to.equal('admin')
-      expect(message.join('\n').trimEnd()).to.equal(
+      expect(
+        message
+          .join('\n')
+          .trimEnd()
+          .replace(/\nDeploy-By: [0-9a-f-]{36}$/, ''),
+      ).to.equal(
         [
           'Calmer answers',
           '',

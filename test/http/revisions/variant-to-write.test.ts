@@ -306,6 +306,7 @@ const HOW_NAMED: Readonly<Record<string, string>> = {
   '/testsets/revisions/{id}/upload': 'the rule above',
   '/testsets/revisions/commit': 'the rule above, where the base names it',
   '/testsets/revisions': 'the rule above; it is refused where there is a revision',
+  '/testsets/revisions/restore': 'the rule above, where there is no target',
   '/testsets/revisions/revert': 'the rule above, where there is no target',
   '/testsets/revisions/cherry-pick': 'the target',
   '/testsets/variants/merge': 'the target',

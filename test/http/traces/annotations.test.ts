@@ -12,6 +12,7 @@ import { makeSpan } from '../../support/values/make-span.ts'
 
 const STRANGE = 'e'.repeat(32)
 
+// POST /annotations, GET and DELETE /annotations/{id}
 describe('annotations', () => {
   let service: RunningService
   before(async () => (service = await startService()))
