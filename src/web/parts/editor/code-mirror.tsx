@@ -88,7 +88,8 @@ export default function CodeMirror(props: EditorProps) {
         EditorView.editable.of(!readOnly),
         EditorView.contentAttributes.of({
           'aria-label': label,
-          ...(readOnly ? { tabindex: '0', 'aria-readonly': 'true' } : {}),
+          tabindex: '0',
+          ...(readOnly ? { 'aria-readonly': 'true' } : {}),
           ...(problem === undefined ? {} : { 'aria-invalid': 'true' }),
         }),
       ]),
