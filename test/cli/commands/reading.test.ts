@@ -178,6 +178,29 @@ describe('commands that read from a server', () => {
     expect((await refused('diff bot cities'))[0]).to.equal(1)
   })
 
+  it('search looks in a folder, and with /** below it, too; nothing found exits with 1', async () => {
+    for (const [slug, in_folder] of [
+      ['first-line', 'support'],
+      ['second-line', 'support/tier-2'],
+      ['outside', 'sales'],
+    ])
+      await service.post('/simple/workflows/', {
+        workflow: { slug, folder: in_folder, data: prompt('Call the zebra.') },
+      })
+    const found = async (line: string): Promise<unknown> => {
+      const { code, stdout } = await run(`search zebra ${line}--jsonl`)
+      const hits = stdout.split('\n').filter((it) => it !== '')
+      return [code, hits.map((hit) => JSON.parse(hit).artifact.slug).sort()]
+    }
+    expect(await found('')).to.deep.equal([0, ['first-line', 'outside', 'second-line']])
+    expect(await found('--folder support ')).to.deep.equal([0, ['first-line']])
+    expect(await found('--folder support/** ')).to.deep.equal([0, ['first-line', 'second-line']])
+    expect(await found('--folder support/tier-3 ')).to.deep.equal([1, []])
+    const refused = await run('search zebra --folder support/../sales')
+    expect(refused.code).to.equal(1)
+    expect(refused.stderr).to.contain('body.folder: the folder "support/../sales" has the part ".."')
+  })
+
   it('ends quietly if the reader of its output has ended', async () => {
     const child = spawn(process.execPath, [PROGRAM, 'get', 'bot', '--json'], { env: environment() })
     child.stdout.destroy()
