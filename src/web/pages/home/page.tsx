@@ -1,5 +1,5 @@
 import { useLocation, useNavigate, Link } from '@tanstack/react-router'
-import { useDeferredValue, useEffect, useState } from 'react'
+import { lazy, Suspense, useDeferredValue, useEffect, useState } from 'react'
 import { useRoute, usePages } from '../../api/use-route.ts'
 import { Button, MoreButton } from '../../parts/button/button.tsx'
 import { Page } from '../../parts/page/page.tsx'
@@ -9,18 +9,21 @@ import { NewTestset } from '../../parts/upload/new-testset.tsx'
 import { useCommands } from '../../shell/commands.tsx'
 import { NewsLine } from '../../shell/live.tsx'
 import { places, useAddress } from '../../shell/places.ts'
-import { ArtifactList, FolderTree } from './artifact-list.tsx'
 import { FAMILIES, familyOf, type Family } from './families.ts'
 import { Overview } from './overview.tsx'
 import { Doors, NewDrafts, Tour } from './tour.tsx'
 import styles from './home.module.css'
 import { Search } from 'lucide-react'
-import { MakeDialog } from './make-dialog.tsx'
 import { useRefusal } from '../../shell/session.tsx'
 import { COMMAND } from '../../shell/document.ts'
 import { placeOfHit, SEARCHED_AGAIN, type SearchHit, wordOfKind } from '../../api/kinds.ts'
 import { type Archivable, ArchivedBadge, ArchivedToggle, BringBack } from '../../parts/archive/archive.tsx'
 import { Highlighted } from '../../parts/text/text.tsx'
+
+/** Loaded where they are shown: the start comes without them. */
+const ArtifactList = lazy(() => import('./artifact-list.tsx').then((it) => ({ default: it.ArtifactList })))
+const FolderTree = lazy(() => import('./artifact-list.tsx').then((it) => ({ default: it.FolderTree })))
+const MakeDialog = lazy(() => import('./make-dialog.tsx').then((it) => ({ default: it.MakeDialog })))
 
 /**
  * The home page: search, lists, latest changes, deployments. `?kind=` shows a list, `?q=` searches, `?tour=1` shows the tour, `?make=` opens the dialog
@@ -105,19 +108,25 @@ export default function HomePage() {
     >
       <SearchBox value={words} onChange={search} family={family} />
       {error && <Failure error={error} retry={refetch} />}
-      {family && <FolderTree />}
+      {family && (
+        <Suspense>
+          <FolderTree />
+        </Suspense>
+      )}
       {family === undefined && (
         <NewsLine concerns={({ kind: told }) => told === 'artifact' || told === 'revision'} />
       )}
       <FileDrop className={styles.drop} label="Drop the file to make a testset from it" drop={setFile}>
         {family ? (
-          <ArtifactList
-            // Another list starts at its top.
-            key={JSON.stringify([family.kind, asked, sort, archived, folder, tag, env])}
-            family={family}
-            words={asked}
-            make={family.kind === 'testsets' ? upload : undefined}
-          />
+          <Suspense fallback={<Skeleton label={`Loading the ${family.title.toLowerCase()}`} />}>
+            <ArtifactList
+              // Another list starts at its top.
+              key={JSON.stringify([family.kind, asked, sort, archived, folder, tag, env])}
+              family={family}
+              words={asked}
+              make={family.kind === 'testsets' ? upload : undefined}
+            />
+          </Suspense>
         ) : asked.length > 1 ? (
           <SearchResults words={asked} />
         ) : (
@@ -134,7 +143,9 @@ export default function HomePage() {
           </>
         )}
       </FileDrop>
-      {making && <MakeDialog key={making.kind} family={making} close={() => setMaking(undefined)} />}
+      <Suspense>
+        {making && <MakeDialog key={making.kind} family={making} close={() => setMaking(undefined)} />}
+      </Suspense>
       {file !== undefined && (
         <NewTestset file={file === 'none' ? undefined : file} close={() => setFile(undefined)} />
       )}
