@@ -28,6 +28,12 @@ const cache = new QueryClient({
 })
 whenSignedOut(() => void cache.invalidateQueries({ queryKey: ['session'] }))
 
+// The page's files come while the session is asked for.
+for (const { routeId } of router.matchRoutes(router.latestLocation)) {
+  const route = router.routesById[routeId]
+  if (route) void router.loadRouteChunk(route)
+}
+
 const root = document.getElementById('root')
 if (!root) throw new Error('index.html has no #root')
 createRoot(root).render(

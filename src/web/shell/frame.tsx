@@ -1,3 +1,4 @@
+import { useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
 import { Command as List } from 'cmdk'
 import {
@@ -12,7 +13,7 @@ import {
   Table2,
 } from 'lucide-react'
 import { Dialog } from 'radix-ui'
-import { useState, useDeferredValue } from 'react'
+import { useState, useDeferredValue, useEffect } from 'react'
 import { placeOfHit, SEARCHED_AGAIN, type SearchHit, wordOfKind } from '../api/kinds.ts'
 import { useRoute } from '../api/use-route.ts'
 import { Modal } from '../parts/dialog/dialog.tsx'
@@ -35,7 +36,8 @@ interface Place {
 
 /** The frame around the pages: navigation, palette, list of keys. */
 export function Frame() {
-  const { data } = useRoute('GET /projects/current', {})
+  // The server counts everything for it: what the page itself shows comes first.
+  const { data } = useRoute('GET /projects/current', {}, { enabled: useCalm() })
   const counts = data?.project.counts
   const places: readonly Place[] = [
     { label: 'Home', icon: Boxes, to: '/', keys: 'g h' },
@@ -132,6 +134,21 @@ export function Frame() {
       <KeyList open={open === 'keys'} close={() => setOpen(undefined)} />
     </div>
   )
+}
+
+/** How often it is looked whether requests are under way, in milliseconds. */
+const LOOK = 300
+
+/** Whether the page that was opened first had its answers. */
+function useCalm(): boolean {
+  const cache = useQueryClient()
+  const [isCalm, setCalm] = useState(false)
+  useEffect(() => {
+    if (isCalm) return undefined
+    const timer = setInterval(() => setCalm(cache.isFetching() === 0), LOOK)
+    return () => clearInterval(timer)
+  }, [cache, isCalm])
+  return isCalm
 }
 
 /** What the home page has a dialog for. */

@@ -4,7 +4,7 @@ import { type Artifact, artifactKind } from '../../api/kinds.ts'
 import { useRoute } from '../../api/use-route.ts'
 import { authorName, EnvironmentDot } from '../../parts/chips/chips.tsx'
 import { Dependents } from '../../parts/dependents/dependents.tsx'
-import { type Deployment, versionsBehind } from '../../parts/deploy/use-deployments.ts'
+import { type Deployment, useEnvironments, versionsBehind } from '../../parts/deploy/use-deployments.ts'
 import { EvaluationState, percent, shownScore } from '../../parts/evaluation/evaluation.tsx'
 import { Failure, Skeleton } from '../../parts/states/states.tsx'
 import { Ago } from '../../parts/time/time.tsx'
@@ -40,9 +40,9 @@ interface DeployedProps {
 
 /** Each environment with the version that it runs, its age and who deployed it. */
 function Deployed({ slug, deployments }: DeployedProps) {
-  const project = useRoute('GET /projects/current', {})
+  const environments = useEnvironments()
   const running = new Map(deployments.map((it) => [it.environment.slug, it]))
-  const all = new Set([...(project.data?.project.environments ?? []), ...running.keys()])
+  const all = new Set([...environments, ...running.keys()])
   return (
     <section>
       <h2>Deployed</h2>

@@ -20,8 +20,8 @@ import { type Commit, endOf, Picked, slugOf, usePicks } from './picked.tsx'
 
 /** Rows drawn before and after the visible ones. */
 const AROUND = 15
-/** Commits per request. */
-const PAGE = 150
+/** Commits per request: what is drawn first, and as much again. */
+const PAGE = 80
 
 interface HistoryProps {
   readonly artifact: Artifact
@@ -55,7 +55,7 @@ export function History({ artifact, main, ready, fork, forkRefusal, deploy, arch
   const items = virtual.getVirtualItems()
   const last = items.at(-1)?.index ?? 0
   useEffect(() => {
-    if (hasNextPage && !isFetchingNextPage && last + 3 * AROUND >= commits.length) void fetchNextPage()
+    if (hasNextPage && !isFetchingNextPage && last + 2 * AROUND >= commits.length) void fetchNextPage()
   }, [last, commits.length, hasNextPage, isFetchingNextPage, fetchNextPage])
 
   const picks = usePicks(commits, slug)

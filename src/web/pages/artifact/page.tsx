@@ -10,7 +10,7 @@ import { EnvironmentDot, WorkflowChip } from '../../parts/chips/chips.tsx'
 import { type End, endOf, textOfEnd } from '../../parts/compare/ends.ts'
 import { ContentView } from '../../parts/content/content.tsx'
 import { nameOfPicked, RevisionField } from '../../parts/deploy/revision-field.tsx'
-import { useDeployments, versionsBehind } from '../../parts/deploy/use-deployments.ts'
+import { useEnvironments, versionsBehind } from '../../parts/deploy/use-deployments.ts'
 import { Menu, type MenuItem } from '../../parts/menu/menu.tsx'
 import { Page } from '../../parts/page/page.tsx'
 import { Failure, NotThere, Skeleton } from '../../parts/states/states.tsx'
@@ -41,8 +41,8 @@ export default function ArtifactPage() {
   const { data, error, refetch } = useRoute('GET /workflows/{id}', { path: { id: slug } })
   // Asked at once, not only when the artifact is there.
   useCommits(slug)
-  useVariants(slug)
-  useDeployments(slug)
+  useEnvironments()
+  useShown(slug, useVariants(slug).all[0])
   if (data) return <ArtifactView key={data.workflow.id} artifact={data.workflow} />
   return (
     <Page crumbs={[{ label: slug }]}>

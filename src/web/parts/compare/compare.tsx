@@ -4,6 +4,7 @@ import type { ReactNode } from 'react'
 import { useRoute } from '../../api/use-route.ts'
 import { NewsLine } from '../../shell/live.tsx'
 import { Button } from '../button/button.tsx'
+import { useEnvironments } from '../deploy/use-deployments.ts'
 import { Menu, type MenuItem } from '../menu/menu.tsx'
 import { Page } from '../page/page.tsx'
 import { Empty } from '../states/states.tsx'
@@ -199,7 +200,7 @@ export function useEndChoices(family: ComparedFamily, slug: string): readonly En
   const variants = useRoute(`POST /${family}s/variants/query` as 'POST /workflows/variants/query', {
     body: { ...refs, windowing: { order: 'name', limit: 200 } },
   })
-  const environments = useRoute('GET /projects/current', {})
+  const environments = useEnvironments()
   const withoutRows = family === 'testset' ? { include_testcases: false, include_testcase_ids: false } : {}
   const revisions = useRoute(`POST /${family}s/revisions/query` as 'POST /workflows/revisions/query', {
     body: { ...refs, ...withoutRows, windowing: { order: '-created', limit: NEWEST_OFFERED } },
@@ -209,7 +210,7 @@ export function useEndChoices(family: ComparedFamily, slug: string): readonly En
       label: it.slug,
       end: { kind: 'variant', slug: it.slug },
     })),
-    ...((family === 'workflow' && environments.data?.project.environments) || []).map((it): EndChoice => ({
+    ...(family === 'workflow' ? environments : []).map((it): EndChoice => ({
       label: `what runs in ${it}`,
       end: { kind: 'environment', slug: it },
     })),

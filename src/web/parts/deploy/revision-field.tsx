@@ -4,6 +4,7 @@ import { call, Problem } from '../../api/call.ts'
 import { useRoute } from '../../api/use-route.ts'
 import { Combobox, type ComboboxOption } from '../combobox/combobox.tsx'
 import { type End, endOf, nameOfEnd, textOfEnd } from '../compare/ends.ts'
+import { useEnvironments } from './use-deployments.ts'
 
 export interface RevisionFieldProps {
   readonly label: string
@@ -34,7 +35,7 @@ export function RevisionField({ label, artifact, shown, choose, except }: Revisi
     { body: { workflow_refs: [{ slug: artifact }], windowing: { order: 'ascending', limit: 200 } } },
     { enabled },
   )
-  const project = useRoute('GET /projects/current', {})
+  const environments = useEnvironments(enabled)
   const slugs = variants.data?.workflow_variants.map(({ slug }) => slug) ?? []
   const { data, error, isFetching } = useQuery({
     queryKey: ['versions', artifact, words, limit, slugs],
@@ -45,9 +46,7 @@ export function RevisionField({ label, artifact, shown, choose, except }: Revisi
   })
   const ends: readonly End[] = [
     ...slugs.map((slug): End => ({ kind: 'variant', slug })),
-    ...(project.data?.project.environments ?? [])
-      .filter((slug) => slug !== except)
-      .map((slug): End => ({ kind: 'environment', slug })),
+    ...environments.filter((slug) => slug !== except).map((slug): End => ({ kind: 'environment', slug })),
   ]
   const named = ends
     .map((end) => ({ value: textOfEnd(end), label: nameOfPicked(end) }))

@@ -19,6 +19,12 @@ export function useDeployments(slug: string): {
   return { deployments: (own ?? []).sort(productionFirst), isPending }
 }
 
+/** The slugs of the environments. The overview of the project has them, too, but counts everything for it. */
+export function useEnvironments(enabled = true): readonly string[] {
+  const { data } = useRoute('POST /environments/query', { body: {} }, { enabled })
+  return data?.environments.map(({ slug }) => slug) ?? []
+}
+
 /** The environment that a prompt's page shows first. */
 export const PRODUCTION = 'production'
 
