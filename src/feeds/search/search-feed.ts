@@ -116,7 +116,7 @@ export class SearchFeed {
     return wait(ms, undefined, { signal: this.#stop.signal, ref: false })
   }
 
-  /** Runs one step at a time, whoever asks for it. */
+  /** Starts the next step of a source after the one that is running, because two steps must not run at once. */
   #next(source: FeedSource): Promise<boolean> {
     const turn = this.#turn.then(() => source.next())
     this.#turn = turn.catch(() => undefined)

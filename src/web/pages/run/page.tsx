@@ -44,7 +44,7 @@ export default function PlaygroundPage() {
   return <Playground key={slug} slug={slug} />
 }
 
-/** So many rows run at once. */
+/** The most rows of a testset that one click on *Run* executes. */
 const MOST_ROWS = 50
 
 type Change = { readonly [K in keyof RunSearch]?: string | undefined }

@@ -18,8 +18,9 @@ export interface Feedback {
   readonly id: string
   readonly isApproved: boolean | undefined
   readonly comment: string | undefined
-  /** The id of whoever said it, and the name. */
+  /** The id of the key that gave the feedback. */
   readonly by: string
+  /** The name of that key. */
   readonly name: string
   readonly date: string
 }

@@ -109,7 +109,7 @@ export function RowSource({ testset, row, total, rowsAtOnce = 1, pick, error, re
   )
 }
 
-/** So many rows from the start of a testset are searched for words; any row is found by its number. */
+/** The finder searches this many rows, from the first one on, for words. It finds every row by its number. */
 const ROWS_SEARCHED = 500
 const MOST_FOUND = 50
 
