@@ -15,12 +15,12 @@ const root = createRootRoute({ component: Frame, notFoundComponent: NotFound })
 
 type Search = Readonly<Record<string, string | undefined>>
 
-/** A page at an address. Its search parameters are texts. */
-function page(path: string, component: RouteComponent) {
+/** A page at an address, loaded when it is opened. Its search parameters are texts. */
+function page(path: string, load: () => Promise<{ readonly default: RouteComponent }>) {
   return createRoute({
     getParentRoute: () => root,
     path,
-    component,
+    component: lazyRouteComponent(load),
     validateSearch: (search: Record<string, unknown>): Search =>
       Object.fromEntries(
         Object.entries(search).flatMap(([name, value]) =>
@@ -33,72 +33,30 @@ function page(path: string, component: RouteComponent) {
 const A = `/${PAGES.artifact}/$slug`
 const T = `/${PAGES.testset}/$slug`
 
-const revision = lazyRouteComponent(() => import('./pages/revision/page.tsx'))
-const testset = lazyRouteComponent(() => import('./pages/testset/page.tsx'))
+const revision = () => import('./pages/revision/page.tsx')
+const testset = () => import('./pages/testset/page.tsx')
 
 const tree = root.addChildren([
-  page(
-    '/',
-    lazyRouteComponent(() => import('./pages/home/page.tsx')),
-  ),
-  page(
-    A,
-    lazyRouteComponent(() => import('./pages/artifact/page.tsx')),
-  ),
+  page('/', () => import('./pages/home/page.tsx')),
+  page(A, () => import('./pages/artifact/page.tsx')),
   page(`${A}/v/$variant`, revision),
   page(`${A}/v/$variant/$version`, revision),
   page(`${A}/r/$revision`, revision),
-  page(
-    `${A}/edit/$variant`,
-    lazyRouteComponent(() => import('./pages/edit/page.tsx')),
-  ),
-  page(
-    `${A}/compare/$range`,
-    lazyRouteComponent(() => import('./pages/compare/page.tsx')),
-  ),
-  page(
-    `${A}/run`,
-    lazyRouteComponent(() => import('./pages/run/page.tsx')),
-  ),
+  page(`${A}/edit/$variant`, () => import('./pages/edit/page.tsx')),
+  page(`${A}/compare/$range`, () => import('./pages/compare/page.tsx')),
+  page(`${A}/run`, () => import('./pages/run/page.tsx')),
   page(T, testset),
   page(`${T}/v/$variant`, testset),
   page(`${T}/v/$variant/$version`, testset),
-  page(
-    `${T}/compare/$range`,
-    lazyRouteComponent(() => import('./pages/compare-testset/page.tsx')),
-  ),
-  page(
-    `/${PAGES.query}/$slug`,
-    lazyRouteComponent(() => import('./pages/query/page.tsx')),
-  ),
-  page(
-    `/${PAGES.environments}`,
-    lazyRouteComponent(() => import('./pages/deployments/page.tsx')),
-  ),
-  page(
-    `/${PAGES.environments}/$slug`,
-    lazyRouteComponent(() => import('./pages/environment/page.tsx')),
-  ),
-  page(
-    `/${PAGES.evaluations}`,
-    lazyRouteComponent(() => import('./pages/evaluations/page.tsx')),
-  ),
-  page(
-    `/${PAGES.evaluations}/$id`,
-    lazyRouteComponent(() => import('./pages/evaluation/page.tsx')),
-  ),
-  page(
-    `/${PAGES.traces}`,
-    lazyRouteComponent(() => import('./pages/traces/page.tsx')),
-  ),
-  page(
-    `/${PAGES.traces}/$id`,
-    lazyRouteComponent(() => import('./pages/trace/page.tsx')),
-  ),
-  page(
-    `/${PAGES.settings}/$section`,
-    lazyRouteComponent(() => import('./pages/settings/page.tsx')),
-  ),
+  page(`${T}/compare/$range`, () => import('./pages/compare-testset/page.tsx')),
+  page(`/${PAGES.query}/$slug`, () => import('./pages/query/page.tsx')),
+  page(`/${PAGES.environments}`, () => import('./pages/deployments/page.tsx')),
+  page(`/${PAGES.environments}/$slug`, () => import('./pages/environment/page.tsx')),
+  page(`/${PAGES.evaluations}`, () => import('./pages/evaluations/page.tsx')),
+  page(`/${PAGES.evaluations}/$id`, () => import('./pages/evaluation/page.tsx')),
+  page(`/${PAGES.traces}`, () => import('./pages/traces/page.tsx')),
+  page(`/${PAGES.traces}/$id`, () => import('./pages/trace/page.tsx')),
+  page(`/${PAGES.settings}/$section`, () => import('./pages/settings/page.tsx')),
   // A user who is signed in opened a sign-in link.
   createRoute({
     getParentRoute: () => root,
@@ -108,14 +66,7 @@ const tree = root.addChildren([
     },
   }),
   // The parts in all states, only for `npm run dev`.
-  ...(import.meta.env.DEV
-    ? [
-        page(
-          '/stories',
-          lazyRouteComponent(() => import('./stories/page.tsx')),
-        ),
-      ]
-    : []),
+  ...(import.meta.env.DEV ? [page('/stories', () => import('./stories/page.tsx'))] : []),
 ])
 
 /** The pages by address; each is loaded when it is opened. */
