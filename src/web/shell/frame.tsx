@@ -21,6 +21,7 @@ import { Highlighted } from '../parts/text/text.tsx'
 import { useCommands, shownKeys, useAllCommands } from './commands.tsx'
 import { useConnection } from './live.tsx'
 import { useRefusal } from './session.tsx'
+import dialog from '../parts/dialog/dialog.module.css'
 import styles from './frame.module.css'
 
 interface Place {
@@ -187,7 +188,7 @@ function Palette({ open, searchesOnly, close }: PaletteProps) {
   return (
     <Dialog.Root open={open} onOpenChange={(isOpen) => !isOpen && close()}>
       <Dialog.Portal>
-        <Dialog.Overlay className={styles.overlay} />
+        <Dialog.Overlay className={dialog.overlay} />
         <Dialog.Content className={styles.palette} aria-describedby={undefined}>
           <Dialog.Title className="visually-hidden">{searchesOnly ? 'Search' : 'Commands'}</Dialog.Title>
           <Choices searchesOnly={searchesOnly} close={close} />
@@ -293,7 +294,7 @@ function Hit({ hit }: { readonly hit: SearchHit }) {
           {wordOfKind(hit.kind)} <code>{hit.artifact.slug}</code>
         </span>
       </span>
-      <span className={styles.excerpt} dir="auto">
+      <span className="two-lines muted-small" dir="auto">
         <Highlighted text={hit.excerpt} ranges={hit.ranges} />
       </span>
     </span>

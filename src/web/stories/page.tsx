@@ -55,7 +55,7 @@ const nothing = (): void => undefined
 const STORIES: readonly (readonly [name: string, drawn: ReactNode])[] = [
   [
     'Buttons',
-    <div className={styles.row}>
+    <div className="row">
       <Button kind="primary">Commit to main</Button>
       <Button>Cancel</Button>
       <Button kind="quiet">Show more</Button>
@@ -79,7 +79,7 @@ const STORIES: readonly (readonly [name: string, drawn: ReactNode])[] = [
   ],
   [
     'Evaluation states',
-    <div className={styles.row}>
+    <div className="row">
       {(['running', 'finished', 'interrupted'] as const).map((state) => (
         <EvaluationState key={state} state={state} />
       ))}

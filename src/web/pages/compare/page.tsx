@@ -9,7 +9,6 @@ import { LoadedRevisionDiff, type RevisionDiffView, RevisionDiff } from '../../p
 import { Failure, Skeleton } from '../../parts/states/states.tsx'
 import { Toggles } from '../../parts/tabs/tabs.tsx'
 import { places, useAddress } from '../../shell/places.ts'
-import styles from './page.module.css'
 
 /** Compares two revisions. `?from=parted` compares the head with the last common version, `?view=files` shows files. */
 export default function ComparedRevisionsPage() {
@@ -77,7 +76,7 @@ function Comparison({ slug, base, head }: { readonly slug: string; readonly base
         />
       )}
       {canPart && (
-        <div className={styles.from}>
+        <div className="gap-below">
           <Toggles
             label="Compare from"
             choices={[

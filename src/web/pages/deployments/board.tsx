@@ -215,7 +215,7 @@ function BoardCell({ row, environment, environments, isAt, pick, deploy, takeDow
           event.dataTransfer.effectAllowed = 'copy'
         }}
       >
-        {cell ? <Running cell={cell} /> : <span className={styles.none}>–</span>}
+        {cell ? <Running cell={cell} /> : <span className="muted">–</span>}
         <Menu
           label={<span className="visually-hidden">{`${row.artifact} in ${environment}`}</span>}
           title={`Deploy ${row.artifact} to or from ${environment}`}
@@ -233,7 +233,7 @@ function Running({
 }) {
   if (!revision || !artifact) {
     return (
-      <span className={styles.problem} title={problem}>
+      <span className="bad" title={problem}>
         not found
       </span>
     )
@@ -266,7 +266,7 @@ function Running({
           </Link>
         )}
       </span>
-      <span className={styles.since} title={since.message}>
+      <span className="muted-small clip" title={since.message}>
         <Ago date={since.date} /> · <bdi>{authorName(since.author)}</bdi>
       </span>
     </span>

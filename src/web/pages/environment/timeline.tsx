@@ -80,11 +80,11 @@ function Entry({ entry, now, refusal, deploy }: EntryProps) {
     <li>
       <p className={styles.head}>
         <b dir="auto">{message ?? subject}</b>
-        <span className={styles.by}>
+        <span className="muted">
           <bdi>{authorName(author)}</bdi> · <Ago date={date} /> · v{revision.version} of the environment
         </span>
       </p>
-      {changes.length === 0 && <p className={styles.by}>It changed no deployment.</p>}
+      {changes.length === 0 && <p className="muted">It changed no deployment.</p>}
       <ul>
         {shown.map((change) => (
           <Change

@@ -168,7 +168,7 @@ function ComparePanel({ row, names: [base, head], judges, expected, close }: Com
       {judges.map(({ name, left: before, right: after, isComparable }) => (
         <section key={before.revision_id}>
           <h3>{name}</h3>
-          <p className={styles.verdicts}>
+          <p className="row">
             <Verdict outcome={outcomeOf(left?.evaluators[before.name])} /> <span aria-hidden>→</span>
             <span className="visually-hidden">, {head}:</span>
             <Verdict outcome={outcomeOf(right?.evaluators[after.name])} />
@@ -249,7 +249,7 @@ function ComparedCells({ row, judges, expected, data, isRead }: ComparedCellsPro
         dedupId={textOf(dedupId ?? '')}
         without={wanted?.column}
       />
-      <span role="cell" className={shared.clamped} dir="auto">
+      <span role="cell" className="two-lines" dir="auto">
         {wanted ? clipped(textOf(wanted.value)) : '–'}
       </span>
       <OutputCell result={row.left} />

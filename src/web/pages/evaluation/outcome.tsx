@@ -79,12 +79,12 @@ export function Verdict({ name, version, outcome }: VerdictProps) {
   const [sign, word] = SIGNS[kind]
   return (
     <span className={styles[kind]} title={message}>
-      {name !== undefined && <span className={styles.name}>{name}</span>}
-      {version !== undefined && <span className={styles.score}>v{version}</span>}
+      {name !== undefined && <span className="clip muted">{name}</span>}
+      {version !== undefined && <span className="muted">v{version}</span>}
       <b>
         <span aria-hidden>{sign}</span> {word}
       </b>
-      {score !== undefined && <span className={styles.score}>{shownScore(score)}</span>}
+      {score !== undefined && <span className="muted">{shownScore(score)}</span>}
     </span>
   )
 }
@@ -103,7 +103,7 @@ export function Value({ of }: { readonly of: RunResult }) {
   const found = messagesIn(outputs)
   if (found && Object.keys(found.rest).length === 0) return <Conversation messages={found.messages} />
   return (
-    <div className={styles.value}>
+    <div className={`card ${styles.value}`}>
       {typeof outputs === 'string' ? <Fold text={outputs} /> : <JsonView value={outputs} />}
     </div>
   )

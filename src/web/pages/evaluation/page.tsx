@@ -246,7 +246,7 @@ function Differences({ left, right }: Pick<CompareSummaryProps, 'left' | 'right'
   const found = differences(left, right)
   if (found.length === 0) return null
   return (
-    <div role="group" aria-label="What differs" className={styles.differences}>
+    <div role="group" aria-label="What differs" className={`notice ${styles.differences}`}>
       {found.map((sentence) => (
         <p key={sentence}>{sentence}</p>
       ))}
@@ -289,7 +289,7 @@ function End({ name, run }: { readonly name: string; readonly run: Evaluation })
           <b>{versionName(application)}</b> on {versionName(testset)}
         </Link>
       </p>
-      <p className={styles.when}>
+      <p className="row muted">
         <EvaluationState state={state} /> <Ago date={began} />
       </p>
     </div>

@@ -58,7 +58,7 @@ export function RowAgain({ run, result }: RowAgainProps) {
   ])
   return (
     <>
-      <div className={styles.actions}>
+      <div className={`row ${styles.actions}`}>
         <Button needs="invoke" refusal={refusal} busy={again.isPending} onClick={() => again.mutate()}>
           {again.isPending ? 'Running …' : 'Run this row again'}
         </Button>

@@ -90,7 +90,7 @@ export function VirtualTable<T>(props: VirtualTableProps<T>) {
   return (
     <div
       ref={scroller}
-      className={styles.scroller}
+      className={`card ${styles.scroller}`}
       tabIndex={0}
       role="region"
       aria-label={`${label}, scrolled`}
@@ -148,12 +148,12 @@ const MOST_INPUTS = 12
 export function InputsCell({ data, dedupId = '', without }: InputsCellProps) {
   const inputs = Object.entries(data ?? {}).filter(([name]) => name !== without)
   return (
-    <span role="cell" className={styles.clamped} dir="auto">
+    <span role="cell" className="two-lines" dir="auto">
       <button type="button" className={styles.opener} aria-label={`Open the row ${dedupId}`} />
       {data === undefined && <i>The row is gone from its testset.</i>}
       {inputs.slice(0, MOST_INPUTS).map(([name, value]) => (
         <span key={name}>
-          <bdi className={styles.key}>{clipped(name)}</bdi> <bdi>{clipped(saidIn(value))}</bdi>{' '}
+          <bdi className="muted">{clipped(name)}</bdi> <bdi>{clipped(saidIn(value))}</bdi>{' '}
         </span>
       ))}
     </span>
@@ -165,7 +165,7 @@ export function OutputCell({ result }: { readonly result: RowResult | undefined 
   if (!result) return <span role="cell">–</span>
   const hasFailed = 'error' in result.application
   return (
-    <span role="cell" className={hasFailed ? styles.error : styles.clamped} dir="auto">
+    <span role="cell" className={hasFailed ? 'two-lines bad' : 'two-lines'} dir="auto">
       {hasFailed && <b>! error </b>}
       {clipped(outputOf(result))}
     </span>

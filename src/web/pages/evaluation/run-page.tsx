@@ -101,7 +101,7 @@ function RunProgress({ run }: { readonly run: Evaluation }) {
   const { state, rows, summary } = run
   if (state === 'finished') return null
   return (
-    <div className={styles.progress}>
+    <div className={`row-wide ${styles.progress}`}>
       <Progress
         label={state === 'running' ? 'Running' : 'Interrupted'}
         done={summary.done}
@@ -183,7 +183,7 @@ function RunFacts({ run }: { readonly run: Evaluation }) {
         <dt>Evaluators</dt>
         <dd>
           {evaluators.map(({ name, artifact_slug: slug, revision_slug: revision, version }) => (
-            <span key={name} className={styles.judge}>
+            <span key={name} className="row">
               <Link to={places.artifact(slug)}>{slug}</Link>
               <RevisionChip to={places.revision(slug, revision)} version={version} />
             </span>
@@ -228,7 +228,7 @@ function RunSummary({ run }: { readonly run: Evaluation }) {
   return (
     <section className={styles.summary} aria-label="Summary">
       {unrun > 0 && (
-        <p className={styles.unrun}>
+        <p className={`notice ${styles.unrun}`}>
           The prompt failed on {unrun.toLocaleString()} of {done.toLocaleString()} rows. Evaluators skipped{' '}
           {unrun === 1 ? 'it, and it counts' : 'them, and they count'} as not passed.
         </p>

@@ -172,7 +172,7 @@ function Cells({ run, row: { result, data, dedupId }, expected }: CellsProps) {
     <>
       <InputsCell data={data} dedupId={dedupId} without={wanted?.column} />
       <OutputCell result={result} />
-      <span role="cell" className={styles.clamped} dir="auto">
+      <span role="cell" className="two-lines" dir="auto">
         {wanted ? clipped(textOf(wanted.value)) : '–'}
       </span>
       <span role="cell" className={styles.verdicts}>

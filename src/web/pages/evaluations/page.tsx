@@ -180,7 +180,7 @@ function EvaluationList({ application, state, start }: EvaluationListProps) {
         keyOf={(row) => row.id}
         isAt={(row) => row === here}
       />
-      <div className={styles.below}>
+      <div className="row gap-above">
         <MoreButton of={{ hasNextPage, isFetchingNextPage, fetchNextPage }}>Older evaluations</MoreButton>
         <Button refusal={refusal} onClick={compare}>
           Compare the two selected

@@ -40,7 +40,7 @@ export function Overview({ project, takeTour }: OverviewProps) {
       <section aria-labelledby="running">
         <h2 id="running">Deployments</h2>
         <Deployments />
-        <div className={styles.more}>
+        <div className="row gap-above">
           <Button kind="quiet" onClick={takeTour}>
             Take the tour
           </Button>

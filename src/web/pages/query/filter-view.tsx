@@ -12,7 +12,7 @@ export function FilterView({ data = {} }: { readonly data: JsonObject | undefine
   const count = countOf(filter)
   const isSpans = focusOf(data) === 'span'
   return (
-    <section className={styles.filter} aria-label="What it asks">
+    <section className={`card ${styles.filter}`} aria-label="What it asks">
       <h2>{isSpans ? 'Spans' : 'Traces with a span'} that meet</h2>
       {count === 0 ? (
         <p>no condition: it matches every {isSpans ? 'span' : 'trace'}.</p>

@@ -283,7 +283,7 @@ function Found({ revisionId, data }: FoundProps) {
                 {
                   name: 'Output',
                   cell: (span: Span) => (
-                    <span className={styles.excerpt}>{excerptOf(valuesOf(span).output)}</span>
+                    <span className={`two-lines ${styles.excerpt}`}>{excerptOf(valuesOf(span).output)}</span>
                   ),
                 },
               ]),
@@ -309,7 +309,7 @@ function headsIn(answer: Answer<'POST /traces/query'> | Answer<'POST /spans/quer
 function Ended({ span: { status_code: code, status_message: message } }: { readonly span: Span }) {
   const isBad = /ERROR/i.test(code)
   return (
-    <span className={isBad ? styles.bad : undefined} title={message}>
+    <span className={isBad ? 'bad' : undefined} title={message}>
       {isBad ? '! failed' : /OK/i.test(code) ? '✓ succeeded' : '–'}
     </span>
   )

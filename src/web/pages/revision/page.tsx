@@ -194,7 +194,7 @@ function RevisionView({ found, isHead }: { readonly found: Found; readonly isHea
       {archived && <ArchivedNote it={archived} />}
       {warnings && (
         <div role="status">
-          <ul className={styles.warnings} aria-label="Warnings of the commit">
+          <ul className="notice gap-below" aria-label="Warnings of the commit">
             {warnings.map((message) => (
               <li key={message} dir="auto">
                 {message}
@@ -277,7 +277,7 @@ function RevisionSummary({ revision, provenance }: RevisionSummaryProps) {
       {[...environments].map((it) => (
         <EnvironmentDot key={it} slug={it} />
       ))}
-      {slug !== `${variant}-${version}` && <span className={styles.badge}>{slug}</span>}
+      {slug !== `${variant}-${version}` && <span className="pill muted">{slug}</span>}
       <bdi className={styles.subject}>{subject.slice(0, 300)}</bdi>
     </>
   )

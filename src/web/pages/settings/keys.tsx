@@ -129,7 +129,7 @@ function Expiry({ of: { revoked_at: revoked, expires_at: at } }: { readonly of: 
   const date = new Date(at)
   const isOver = date.getTime() <= Date.now()
   return (
-    <time dateTime={at} title={date.toLocaleString()} className={isOver ? styles.bad : undefined}>
+    <time dateTime={at} title={date.toLocaleString()} className={isOver ? 'bad' : undefined}>
       {isOver && 'expired '}
       {date.toLocaleDateString()}
     </time>

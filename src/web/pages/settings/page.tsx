@@ -74,7 +74,7 @@ function Trash() {
           {
             name: 'Change',
             cell: (it) => (
-              <span className={styles.buttons}>
+              <span className="row">
                 <Button needs="write" aria-label={`Restore ${it.slug}`} onClick={() => restore(it)}>
                   Restore
                 </Button>
@@ -170,7 +170,7 @@ function SessionSettings() {
           ],
         ]}
       />
-      <fieldset className={styles.checks}>
+      <fieldset className="checks">
         <legend>Theme</legend>
         {THEMES.map(({ value, label }) => (
           <label key={value}>

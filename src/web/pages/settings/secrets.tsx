@@ -120,7 +120,7 @@ export function Secrets() {
                 )
               const { name } = row.secret
               return (
-                <span className={styles.buttons}>
+                <span className="row">
                   <Button needs="admin" aria-label={`Test ${name}`} onClick={() => void test(name)}>
                     Test
                   </Button>
@@ -136,7 +136,7 @@ export function Secrets() {
           },
         ]}
       />
-      <div className={styles.head}>
+      <div className={`between ${styles.head}`}>
         <h2>Other secrets</h2>
         <Button needs="admin" onClick={() => setOpened({ provider: undefined, name: '', before: undefined })}>
           Set a secret
@@ -155,7 +155,7 @@ export function Secrets() {
           {
             name: 'Change',
             cell: (it) => (
-              <span className={styles.buttons}>
+              <span className="row">
                 <Button
                   needs="admin"
                   aria-label={`Replace ${it.name}`}
@@ -228,7 +228,7 @@ interface KeyTest {
 
 function TestResult({ test }: { readonly test: KeyTest | undefined }) {
   return (
-    <div role="status" className={test?.ok === undefined ? 'muted' : test.ok ? styles.good : styles.bad}>
+    <div role="status" className={test?.ok === undefined ? 'muted' : test.ok ? 'good' : 'bad'}>
       {test && (test.ok === undefined ? test.detail : `${test.ok ? '✓' : '✗'} ${test.detail}`)}
     </div>
   )

@@ -20,7 +20,7 @@ export function Lead({ children, action, refusal }: LeadProps) {
     <div className={styles.lead}>
       <p>{children}</p>
       {action}
-      {refusal !== undefined && <p className={styles.refusal}>{refusal}</p>}
+      {refusal !== undefined && <p className={`notice ${styles.refusal}`}>{refusal}</p>}
     </div>
   )
 }
@@ -95,7 +95,7 @@ interface ChecksProps<T extends string> {
 export function Checks<T extends string>({ legend, choices, value, onChange }: ChecksProps<T>) {
   if (choices.length === 0) return null
   return (
-    <fieldset className={styles.checks}>
+    <fieldset className="checks">
       <legend>{legend}</legend>
       {choices.map((choice) => (
         <label key={choice.value}>

@@ -52,7 +52,7 @@ export function Storage() {
           facts={[
             [
               'Server',
-              <span className={health.status === 'ready' ? styles.good : styles.bad}>
+              <span className={health.status === 'ready' ? 'good' : 'bad'}>
                 {health.status ?? 'unknown'}
               </span>,
             ],
@@ -60,9 +60,7 @@ export function Storage() {
             ['Prompts, testsets and others', number(health.artifacts)],
             [
               'Problems',
-              <span className={health.problems === 0 ? styles.good : styles.bad}>
-                {number(health.problems)}
-              </span>,
+              <span className={health.problems === 0 ? 'good' : 'bad'}>{number(health.problems)}</span>,
             ],
             ['List delay', health.list_age_ms === undefined ? 'at most 2 s' : duration(health.list_age_ms)],
           ]}

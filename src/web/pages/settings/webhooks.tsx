@@ -104,9 +104,9 @@ export function Webhooks() {
 
 function State({ webhook }: { readonly webhook: WebhookRecord }) {
   if (webhook.deleted_at !== undefined) return <span className="muted">archived</span>
-  if (webhook.is_active) return <span className={styles.good}>active</span>
+  if (webhook.is_active) return <span className="good">active</span>
   return (
-    <span className={styles.bad}>
+    <span className="bad">
       off{webhook.inactive_reason === undefined ? '' : `: ${webhook.inactive_reason}`}
     </span>
   )
@@ -136,9 +136,9 @@ function WebhookDetail({ webhook }: { readonly webhook: WebhookRecord }) {
   const rows = deliveries.data?.pages.flatMap((page) => page.deliveries)
   return (
     <section aria-label={`Deliveries to ${webhook.name ?? webhook.url}`} className={styles.detail}>
-      <div className={styles.head}>
+      <div className={`between ${styles.head}`}>
         <h2>{webhook.name ?? webhook.url}</h2>
-        <span className={styles.buttons}>
+        <span className="row">
           <Button
             needs="admin"
             busy={test.isPending}
@@ -181,7 +181,7 @@ function OneDelivery({ delivery }: { readonly delivery: Delivery }) {
     <li>
       <details>
         <summary>
-          <span className={status === 'failed' ? styles.bad : status === 'delivered' ? styles.good : 'muted'}>
+          <span className={status === 'failed' ? 'bad' : status === 'delivered' ? 'good' : 'muted'}>
             {status}
           </span>
           <span title={type}>{eventWords(type)}</span>

@@ -59,7 +59,7 @@ export function CellBar({ total, active, column, row, go, open, history }: CellB
             title="Go to a row by its number (Ctrl+G)"
           />
         </label>
-        <span id="rows-in-all" className={problem ? styles.problem : 'muted'}>
+        <span id="rows-in-all" className={problem ? 'bad' : 'muted'}>
           of {total.toLocaleString()}
         </span>
       </form>

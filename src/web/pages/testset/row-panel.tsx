@@ -35,7 +35,7 @@ export function TestsetRow({ slug, revision, dedupId, row, close }: TestsetRowPr
   )
   const changes = data?.pages.flatMap((page) => page.changes) ?? []
   return (
-    <aside className={styles.panel} aria-label="History of the row">
+    <aside className={`card ${styles.panel}`} aria-label="History of the row">
       <header>
         <div>
           <h2>History of the row</h2>
@@ -159,7 +159,7 @@ function CellChanges({ changes }: { readonly changes: readonly CellChange[] }) {
         </div>
       ))}
       {changes.length > most && (
-        <button type="button" className={styles.more} onClick={() => setMost(most + 100)}>
+        <button type="button" className="text-button" onClick={() => setMost(most + 100)}>
           {(changes.length - most).toLocaleString()} more cells
         </button>
       )}

@@ -326,7 +326,7 @@ function CellDialog({ number, column, row, close }: CellDialogProps) {
         <JsonView value={value} depth={3} />
       )}
       {row && (
-        <div className={styles.key}>
+        <div className="gap-above">
           <span className="muted">Row ID</span>
           <Copyable text={row.key} label="Row ID" />
         </div>

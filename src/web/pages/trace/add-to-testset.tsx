@@ -113,7 +113,7 @@ export function AddToTestset({ name, values, added, close }: AddToTestsetProps) 
                 ]}
                 onChange={(column) => setChosen(new Map([...chosen, [part, column]]))}
               />
-              <p className={styles.excerpt} dir="auto">
+              <p className={`clip muted ${styles.excerpt}`} dir="auto">
                 {excerptOf(value)}
               </p>
             </div>

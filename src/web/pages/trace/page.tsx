@@ -218,12 +218,12 @@ function SpanPanel({ traceId, node }: { readonly traceId: string; readonly node:
   const { tokens, inputs, outputs, parameters } = dataOf(span)
   const isRaw = view === 'json'
   return (
-    <section className={styles.panel} aria-label="The picked span" tabIndex={0}>
+    <section className={`card ${styles.panel}`} aria-label="The picked span" tabIndex={0}>
       <h2>
         <Fold text={isRun ? nameOfRun(span) : own} lines={2} />
       </h2>
       <p className={styles.facts}>
-        <span className={hasFailed(span) ? styles.failed : styles.ok}>
+        <span className={hasFailed(span) ? styles.failed : 'good'}>
           {hasFailed(span) ? '! failed' : '✓ succeeded'}
         </span>
         <span>{isRun ? own : type}</span>

@@ -233,7 +233,7 @@ function TraceList({ filters }: { readonly filters: TraceQuery }) {
         />
       )}
       {hasNextPage && (
-        <div className={styles.below}>
+        <div className="gap-above">
           <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
             Older traces
           </Button>
@@ -259,7 +259,7 @@ const TRACE_COLUMNS: readonly Column<TraceRow>[] = [
     name: 'Trace',
     cell: ({ id, name, errors, note }) => (
       <Link to={places.trace(id)} className={styles.name}>
-        <span className={errors > 0 ? styles.failed : styles.ok}>
+        <span className={errors > 0 ? 'bad' : 'good'}>
           <span aria-hidden>{errors > 0 ? '!' : '✓'}</span>
           <span className="visually-hidden">{errors > 0 ? 'with errors:' : 'succeeded:'}</span>
         </span>{' '}
@@ -268,14 +268,14 @@ const TRACE_COLUMNS: readonly Column<TraceRow>[] = [
       </Link>
     ),
   },
-  { name: 'Input', cell: ({ input }) => <span className={styles.excerpt}>{input}</span> },
+  { name: 'Input', cell: ({ input }) => <span className={`two-lines ${styles.excerpt}`}>{input}</span> },
   {
     name: 'Output',
     cell: ({ output, message }) =>
       message === undefined ? (
-        <span className={styles.excerpt}>{output}</span>
+        <span className={`two-lines ${styles.excerpt}`}>{output}</span>
       ) : (
-        <span className={`${styles.excerpt} ${styles.failed}`}>{message}</span>
+        <span className={`${styles.excerpt} bad`}>{message}</span>
       ),
   },
   {
@@ -285,7 +285,7 @@ const TRACE_COLUMNS: readonly Column<TraceRow>[] = [
         <>
           <FeedbackMark of={feedback} />
           {feedback.comment !== undefined && (
-            <span className={styles.excerpt}>{clipped(feedback.comment)}</span>
+            <span className={`two-lines ${styles.excerpt}`}>{clipped(feedback.comment)}</span>
           )}
         </>
       ),

@@ -7,7 +7,7 @@ import styles from './archive.module.css'
 
 /** Marks archived items in a list. */
 export function ArchivedBadge() {
-  return <span className={styles.badge}>archived</span>
+  return <span className={`pill warn ${styles.badge}`}>archived</span>
 }
 
 /** Restores something. `isShort` hides the name, if it is beside the button. */
@@ -34,7 +34,7 @@ export function ArchivedNote({ it }: { readonly it: Archivable }) {
   const { level, family, artifact, version } = it
   const name = fullNameOf(it)
   return (
-    <div role="status" className={styles.note}>
+    <div role="status" className={`notice ${styles.note}`}>
       <ArchivedBadge />
       <span>
         {level === 'revision'
@@ -75,7 +75,7 @@ export function ArchiveDialog({ it, close }: { readonly it: Archivable; readonly
       submit={() => mutateAsync({ path: { id: it.id } })}
       close={close}
     >
-      <p className={styles.text}>{whatItHides(it)}</p>
+      <p className="gap-below">{whatItHides(it)}</p>
       {it.family === 'environments' ? <RunningThere slug={it.artifact} /> : <Running it={it} />}
       <p>Nothing is deleted: links and clones keep working, and it can be brought back at any time.</p>
     </FormDialog>
@@ -105,7 +105,7 @@ function RunningThere({ slug }: { readonly slug: string }) {
   })
   if (error) return <Failure error={error} />
   if (!data) return <Skeleton label="Looking for what runs" lines={2} />
-  if (data.deployments.length === 0) return <p className={styles.text}>Nothing runs in it.</p>
+  if (data.deployments.length === 0) return <p className="gap-below">Nothing runs in it.</p>
   return (
     <>
       <p>Clients of {slug} keep getting what it runs:</p>
@@ -129,7 +129,7 @@ function Running({ it }: { readonly it: Archivable }) {
   if (error) return <Failure error={error} />
   if (!data) return <Skeleton label="Looking for what runs" lines={2} />
   const running = data.deployments.filter((deployment) => deployment[it.level]?.id === it.id)
-  if (running.length === 0) return <p className={styles.text}>No environment runs it.</p>
+  if (running.length === 0) return <p className="gap-below">No environment runs it.</p>
   return (
     <>
       <p>Deployed versions keep running:</p>

@@ -28,7 +28,7 @@ export function BlameText({ revisionId, place, label, onLine }: BlameTextProps) 
     { enabled: isSeen, immutable: true },
   )
   return (
-    <div ref={ref} role="group" aria-label={label} className={styles.blame}>
+    <div ref={ref} role="group" aria-label={label} className={`card ${styles.blame}`}>
       {error && <Failure error={error} />}
       {!data && !error && <Skeleton label={`Looking up who wrote ${label}`} lines={3} />}
       {data && <Lines lines={data.lines} onLine={onLine} />}
@@ -88,7 +88,7 @@ function Gutter({
   return (
     <button type="button" className={styles.gutter} title={subject.slice(0, 300)} onClick={press}>
       <b>{version}</b>
-      <span className={styles.author}>
+      <span className="clip">
         <span className="visually-hidden">by </span>
         {authorName(author)}
       </span>

@@ -36,10 +36,10 @@ export function LineChart(props: LineChartProps) {
     }
   }, [shape])
   return (
-    <figure className={styles.chart}>
+    <figure className={`card ${styles.chart}`}>
       <div ref={frame} className={styles.frame} role="img" aria-label={label} />
       <figcaption>
-        <ul className={styles.legend}>
+        <ul className={`row-wide muted-small ${styles.legend}`}>
           {lines.map(({ name }, at) => (
             <li key={name}>
               <svg width="28" height="8" aria-hidden>

@@ -65,7 +65,12 @@ export function WorkflowChip({ artifact, revision }: WorkflowChipProps) {
 /** An environment: a coloured dot and its name. */
 export function EnvironmentDot({ slug }: { readonly slug: string }) {
   return (
-    <Link to="/env/$slug" params={{ slug }} className={styles.environment} title={`Runs in ${slug}`}>
+    <Link
+      to="/env/$slug"
+      params={{ slug }}
+      className={`pill ${styles.environment}`}
+      title={`Runs in ${slug}`}
+    >
       <span aria-hidden className={styles.dot} style={{ background: hueOf(slug) }} />
       {slug}
     </Link>

@@ -114,7 +114,7 @@ export function Combobox(props: ComboboxProps) {
         onKeyDown={onKeyDown}
       />
       {hint !== undefined && (
-        <p id={`${id}-hint`} className={styles.hint}>
+        <p id={`${id}-hint`} className="muted-small">
           {hint}
         </p>
       )}

@@ -75,9 +75,9 @@ export function EndsBar({ base, head, choices, addressOf, chips }: EndsBarProps)
   const items = (to: (end: End) => string): readonly MenuItem[] =>
     choices.map(({ label, end }) => ({ label, to: to(end) }))
   return (
-    <div className={styles.ends}>
-      <div className={styles.end}>
-        <span className={styles.word}>Before</span>
+    <div className="row gap-below">
+      <div className={`card ${styles.end}`}>
+        <span className="muted-small">Before</span>
         <Menu
           label={<b>{nameOfEnd(base)}</b>}
           title="Compare from something else"
@@ -93,8 +93,8 @@ export function EndsBar({ base, head, choices, addressOf, chips }: EndsBarProps)
       >
         <ArrowLeftRight size={16} aria-hidden />
       </Button>
-      <div className={styles.end}>
-        <span className={styles.word}>After</span>
+      <div className={`card ${styles.end}`}>
+        <span className="muted-small">After</span>
         <Menu
           label={<b>{nameOfEnd(head)}</b>}
           title="Compare with something else"

@@ -105,7 +105,7 @@ export function Conflicts({ resolving, names, nameOf = nameOfPlace }: ConflictsP
         )}
       </div>
       {unlisted !== undefined && (
-        <p className={styles.note}>
+        <p className="notice gap-below">
           The first {blocks.length.toLocaleString()} are listed.{' '}
           {rest === undefined
             ? `Use current or incoming for all others decides the ${unlisted === 'more' ? 'rest' : `other ${unlisted.toLocaleString()}`}, too.`
@@ -114,7 +114,7 @@ export function Conflicts({ resolving, names, nameOf = nameOfPlace }: ConflictsP
       )}
       <div className={styles.columns}>
         <div>
-          <ol className={styles.list} ref={list} start={first + 1}>
+          <ol className="stack" ref={list} start={first + 1}>
             {blocks.slice(first, first + PAGE).map((it, index) => (
               <li key={it.key}>
                 <BlockView
@@ -138,7 +138,7 @@ export function Conflicts({ resolving, names, nameOf = nameOfPlace }: ConflictsP
             ))}
           </ol>
           {blocks.length > PAGE && (
-            <nav className={styles.pages} aria-label="Pages of conflicts">
+            <nav className={`between ${styles.pages}`} aria-label="Pages of conflicts">
               <Button
                 refusal={first === 0 ? 'These are the first.' : undefined}
                 onClick={() => go(first - PAGE)}
@@ -273,7 +273,7 @@ function BlockView(props: BlockProps) {
           <SideView title="" name="" side="base" block={block} isTaken={false} />
         </details>
       ) : null}
-      <div className={styles.uses}>
+      <div className={`row ${styles.uses}`}>
         {USES.map((use) => (
           <Button
             key={use.take}
@@ -301,7 +301,7 @@ function BlockView(props: BlockProps) {
       {isEditing && (
         <EditField block={block} decision={decision} problem={problem} decide={decide} endEdit={endEdit} />
       )}
-      {!isEditing && problem !== undefined && <p className={styles.problem}>{problem}</p>}
+      {!isEditing && problem !== undefined && <p className="bad-small">{problem}</p>}
     </section>
   )
 }
@@ -335,7 +335,7 @@ function EditField({
           endEdit()
         }}
       />
-      {problem !== undefined && <p className={styles.problem}>{problem}</p>}
+      {problem !== undefined && <p className="bad-small">{problem}</p>}
       <Button onClick={endEdit}>Done</Button>
     </div>
   )
@@ -365,19 +365,17 @@ function SideView({ title, name, side, block, isTaken }: SideProps) {
         </h4>
       )}
       {text === undefined || text === '' ? (
-        <p className={styles.none}>
+        <p className="muted">
           {kind === 'order' ? 'its own order' : text === '' ? 'no text here' : 'removed'}
         </p>
       ) : (
         <div className={kind === 'text' ? styles.text : styles.code} dir="auto">
-          {around && around.before !== '' && (
-            <span className={styles.around}>… {visible(around.before)}</span>
-          )}
+          {around && around.before !== '' && <span className="muted">… {visible(around.before)}</span>}
           <LineText
             side="head"
             parts={marks?.head ?? [{ text, isChanged: side !== 'base' && around !== undefined }]}
           />
-          {around && around.after !== '' && <span className={styles.around}>{visible(around.after)} …</span>}
+          {around && around.after !== '' && <span className="muted">{visible(around.after)} …</span>}
         </div>
       )}
     </div>
@@ -414,7 +412,7 @@ function Result({ name, of, current, decisions }: ResultProps) {
         )}
       </div>
       {isLong && (
-        <button type="button" className={styles.more} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <button type="button" className="text-button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {isOpen ? 'show less' : 'show the whole text'}
         </button>
       )}
@@ -447,7 +445,7 @@ function Decided({
   const text = textOfDecision(block, decision)
   if (text === undefined || text === '') {
     return (
-      <i className={styles.none}>
+      <i className="muted">
         {text === ''
           ? ''
           : block.kind === 'order'

@@ -33,7 +33,7 @@ export function MergeBox({ family, slug, names, sides, revisions, nameOf }: Merg
   if (!data) return null
   const { merge } = data
   return (
-    <section className={styles.merge} aria-label="What a merge would give">
+    <section className={`between card ${styles.merge}`} aria-label="What a merge would give">
       <p>{verdictOf(merge, names, revisions)}</p>
       {merge.kind !== 'up_to_date' && (
         <Button

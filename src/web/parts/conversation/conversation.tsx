@@ -32,7 +32,7 @@ export function Conversation({ messages, aside, text, value, marked }: Conversat
       ? (text?.(content, at) ?? <Fold text={content} />)
       : (value?.(content, at) ?? <JsonView value={content} />)
   return (
-    <ol className={styles.conversation}>
+    <ol className="stack">
       {messages.map((message, at) => (
         <li
           key={at}
@@ -79,7 +79,7 @@ function Part({ part, draw }: { readonly part: unknown; readonly draw: (content:
   const { url } = membersOf(image)
   if (typeof url === 'string') {
     return (
-      <span className={styles.image}>
+      <span className="muted">
         image <code>{url.length > LONGEST ? `${url.slice(0, LONGEST)}…` : url}</code>
       </span>
     )

@@ -31,7 +31,7 @@ export function Dependents({ of, embedsOnly = false }: DependentsProps) {
       <h2>Used by</h2>
       {error && <Failure error={error} />}
       {data && all.length === 0 && (
-        <p className={styles.none}>{embedsOnly ? 'No other prompt uses it.' : 'Not used anywhere yet.'}</p>
+        <p className="muted-small">{embedsOnly ? 'No other prompt uses it.' : 'Not used anywhere yet.'}</p>
       )}
       <ul className={styles.list}>
         {all.map((dependent, at) => (
@@ -51,7 +51,7 @@ function DependentLine({ dependent }: { readonly dependent: Dependent }) {
     return (
       <>
         <EnvironmentDot slug={environment.slug} />
-        <span className={styles.where} title={keys.slice(0, 20).join('\n')}>
+        <span className="muted-small" title={keys.slice(0, 20).join('\n')}>
           runs it
         </span>
       </>
@@ -64,7 +64,7 @@ function DependentLine({ dependent }: { readonly dependent: Dependent }) {
       <Link to={places.revision(workflow.slug, revision.slug)}>
         {workflow.slug} {revision.version !== undefined && `v${revision.version}`}
       </Link>
-      <span className={styles.where} title={where.slice(0, 20).join('\n')}>
+      <span className="muted-small" title={where.slice(0, 20).join('\n')}>
         embeds it {where.length > 1 ? `in ${where.length} places` : `in ${where[0] ?? ''}`}
       </span>
     </>

@@ -112,11 +112,11 @@ export function DeploySheet(props: DeploySheetProps) {
         />
         <TextField label="Message" value={message} onChange={setMessage} placeholder="Why it is deployed" />
       </div>
-      {to !== undefined && refusal !== undefined && <p className={styles.refusal}>{refusal}</p>}
+      {to !== undefined && refusal !== undefined && <p className={`notice ${styles.refusal}`}>{refusal}</p>}
       {error && <Failure error={error} />}
       {candidate.error && <Failure error={candidate.error} />}
       {running.error && !isFirst && <Failure error={running.error} />}
-      <p className={styles.change}>
+      <p className="row gap-below">
         {now ? (
           <WorkflowChip artifact={artifact} revision={now} />
         ) : isFirst && to !== undefined ? (

@@ -53,7 +53,7 @@ export function Modal(props: ModalProps) {
         >
           <header className={styles.head}>
             <Dialog.Title dir="auto">{title}</Dialog.Title>
-            <Dialog.Close className={styles.close} aria-label="Close">
+            <Dialog.Close className="icon-button" aria-label="Close">
               <X size={16} aria-hidden />
             </Dialog.Close>
           </header>

@@ -1,7 +1,6 @@
 import { useMemo } from 'react'
 import { DataDiff } from '../diff/data-diff.tsx'
 import { TextDiff } from '../diff/lines.tsx'
-import styles from './draft.module.css'
 import { changeOf } from '../json-text/json-text.ts'
 import { prettyJson } from '../json/json-view.tsx'
 
@@ -16,7 +15,7 @@ export function Changes({ base, text }: ChangesProps) {
   const before = useMemo(() => stored(base), [base])
   const after = useMemo(() => stored(text), [text])
   const isSame = useMemo(() => changeOf(base, text) === undefined, [base, text])
-  if (isSame) return <p className={styles.note}>No changes.</p>
+  if (isSame) return <p className="muted-small">No changes.</p>
   return <DataDiff base={before} head={after} same={<Unread base={base} text={text} />} />
 }
 

@@ -183,7 +183,7 @@ function SaveDialog({ name, isNew, variant, draft, text, close, onCommitted, onM
             hint="Used in code and links. It can’t be changed later."
           />
         )}
-        <fieldset className={styles.target} hidden={making !== undefined}>
+        <fieldset className="checks" hidden={making !== undefined}>
           <legend>Save to</legend>
           <label>
             <input

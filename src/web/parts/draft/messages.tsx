@@ -147,7 +147,7 @@ function OneMessage({ editing, edit, path, format, names, readOnly, problemAt, .
             <option key={name}>{name}</option>
           ))}
         </select>
-        {others.length > 0 && <span className={styles.note}>also {others.join(', ')}: see JSON</span>}
+        {others.length > 0 && <span className="muted-small">also {others.join(', ')}: see JSON</span>}
         <span className={styles.tools}>
           <IconButton
             id={`${id}-up`}
@@ -175,9 +175,9 @@ function OneMessage({ editing, edit, path, format, names, readOnly, problemAt, .
         </span>
       </header>
       {text === undefined && content !== undefined && content !== 'null' ? (
-        <div className={styles.parts}>
+        <div className={`card ${styles.parts}`}>
           <JsonView value={JSON.parse(content) as unknown} />
-          <p className={styles.note}>This message is made of parts: edit them as JSON.</p>
+          <p className="muted-small">This message is made of parts: edit them as JSON.</p>
         </div>
       ) : (
         <Editor
@@ -208,7 +208,7 @@ function IconButton({ id, label, off, run, children }: IconButtonProps) {
     <button
       type="button"
       id={id}
-      className={styles.icon}
+      className={`icon-button ${styles.icon}`}
       aria-label={label}
       title={label}
       aria-disabled={off || undefined}

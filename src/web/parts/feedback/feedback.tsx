@@ -131,7 +131,7 @@ export function FeedbackBar({ traceId }: { readonly traceId: string }) {
         {current?.comment === undefined ? 'Add a note …' : 'Edit the note …'}
       </Button>
       <div role="status">
-        <ul className={styles.said}>
+        <ul className={`row-wide ${styles.said}`}>
           {all.map((it) => (
             <li key={it.id}>
               <FeedbackMark of={it} /> {it.comment !== undefined && <q dir="auto">{it.comment}</q>}{' '}

@@ -72,7 +72,7 @@ function Labelled({ label, hint, problem, children }: LabelledProps) {
         'aria-describedby': note === undefined ? undefined : `${id}-note`,
       })}
       {note !== undefined && (
-        <p id={`${id}-note`} className={problem === undefined ? styles.hint : styles.problem}>
+        <p id={`${id}-note`} className={problem === undefined ? 'muted-small' : 'bad-small'}>
           {note}
         </p>
       )}

@@ -207,7 +207,7 @@ export function Grid({
           ? `${id}-${active.row}-${active.column}`
           : undefined
       }
-      className={styles.grid}
+      className={`card ${styles.grid}`}
       onScroll={onScroll}
       onKeyDown={onKeyDown}
       onMouseDown={onPress}

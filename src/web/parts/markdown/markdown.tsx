@@ -11,9 +11,7 @@ export default function Markdown({ text }: { readonly text: string }) {
   if (!isQuick(text)) {
     return (
       <>
-        <p className={styles.note}>
-          This text has too much structure to be laid out. It is shown as written.
-        </p>
+        <p className="muted">This text has too much structure to be laid out. It is shown as written.</p>
         <pre className={styles.written} dir="auto" tabIndex={0}>
           {text}
         </pre>

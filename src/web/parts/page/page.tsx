@@ -57,8 +57,8 @@ export function Page({ crumbs, about, actions, wide = false, fills = false, chil
         <div className={[wide || fills ? '' : styles.reading, fills ? styles.fills : ''].join(' ')}>
           <div className={styles.heading}>
             <h1 dir="auto">{title}</h1>
-            {about !== undefined && <div className={styles.about}>{about}</div>}
-            {actions !== undefined && <div className={styles.actions}>{actions}</div>}
+            {about !== undefined && <div className="row muted">{about}</div>}
+            {actions !== undefined && <div className={`row ${styles.actions}`}>{actions}</div>}
           </div>
           {children}
         </div>

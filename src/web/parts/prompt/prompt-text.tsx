@@ -159,7 +159,7 @@ export function Embed({ of }: { readonly of: unknown }) {
         <Link2 size={13} aria-hidden />
         <span className="visually-hidden">Embedded: </span>
         {name}
-        {path !== undefined && <span className={styles.path}>{path}</span>}
+        {path !== undefined && <span className="muted">{path}</span>}
         {isOpen ? <ChevronDown size={13} aria-hidden /> : <ChevronRight size={13} aria-hidden />}
       </button>
       {isOpen && <Embedded of={of} />}

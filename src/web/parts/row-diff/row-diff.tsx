@@ -78,7 +78,7 @@ export function RowChanges({ rows, added, removed, hasMore, total, more }: RowCh
       {rows.length === 0 ? (
         <p>No row changed.</p>
       ) : (
-        <div className={styles.scroll} role="region" aria-label="Rows that changed" tabIndex={0}>
+        <div className={`card ${styles.scroll}`} role="region" aria-label="Rows that changed" tabIndex={0}>
           <table className={styles.table}>
             <caption className="visually-hidden">Rows that changed, old above new</caption>
             <thead>
@@ -99,7 +99,7 @@ export function RowChanges({ rows, added, removed, hasMore, total, more }: RowCh
           </table>
         </div>
       )}
-      <p className={styles.more}>
+      <p className="row">
         {hidden > 0 && (
           <Button onClick={() => setMost(most + COLUMNS_SHOWN_AT_FIRST)}>
             Show more columns: {hidden.toLocaleString()} are left

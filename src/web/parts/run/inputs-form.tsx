@@ -188,7 +188,7 @@ function MessagesInput({ messages, onChange }: MessagesInputProps) {
   const change = (at: number, message: PlainMessage): void =>
     onChange(messages.map((it, index) => (index === at ? message : it)))
   return (
-    <fieldset className={styles.messages}>
+    <fieldset className={`checks ${styles.messages}`}>
       <legend>Conversation so far</legend>
       {messages.map((message, at) => (
         <div key={at}>

@@ -66,7 +66,7 @@ function Written({ text, isOver }: { readonly text: string; readonly isOver: boo
   return (
     <div className={styles.text} dir="auto">
       {!isOver && left > 0 && (
-        <p className={styles.waiting}>The first {left.toLocaleString()} characters are shown at the end.</p>
+        <p className="muted">The first {left.toLocaleString()} characters are shown at the end.</p>
       )}
       {isOver ? <Fold text={text} lines={40} /> : left > 0 ? `…${text.slice(left)}` : text}
     </div>
@@ -81,7 +81,7 @@ function Facts({
   const { status, ms, tokens, traceId } = state
   const cost = useCost(data, tokens)
   return (
-    <p className={styles.facts}>
+    <p className={`row-wide muted ${styles.facts}`}>
       <b role={isSmall ? undefined : 'status'} data-status={status}>
         {WORDS[status]}
       </b>
@@ -147,11 +147,11 @@ function Outputs({ text, beside, isSmall }: OutputsProps) {
   const words = shownText(text)
   const marks = beside === undefined || beside === words ? undefined : wordMarks(beside, words)?.head
   const lines = isSmall ? 8 : 40
-  if (words === '') return <p className={styles.waiting}>The output is empty.</p>
+  if (words === '') return <p className="muted">The output is empty.</p>
   if (beside !== undefined)
     return (
       <div className={styles.text} dir="auto">
-        <p className={styles.waiting}>
+        <p className="muted">
           {beside === words ? 'Same as the first column' : 'Differs from the first column'}
         </p>
         {marks ? (

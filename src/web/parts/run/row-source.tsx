@@ -88,7 +88,7 @@ export function RowSource({ testset, row, total, rowsAtOnce = 1, pick, error, re
       {testset !== undefined && (
         <>
           <RowFinder testset={testset} row={row} pick={(found) => pick(testset, found)} />
-          <div className={styles.stepper}>
+          <div className="row">
             <Button refusal={isFirst} aria-label="Previous row" onClick={() => step(-1)}>
               <ChevronLeft size={16} aria-hidden />
             </Button>

@@ -57,7 +57,7 @@ export function NotThere({ problem, placeOf }: NotThereProps) {
     <div role="alert" className={styles.empty}>
       <p>{problem.message}</p>
       {Array.isArray(near) && near.length > 0 && (
-        <ul className={styles.near}>
+        <ul className="row-wide">
           {near.map((slug) => (
             <li key={String(slug)}>
               <Link to={placeOf(String(slug))}>{String(slug)}</Link>

@@ -21,7 +21,12 @@ export function Fold({ text, lines = 12, render = (it) => it }: FoldProps) {
         {render(shown)}
       </div>
       {isLong && (
-        <button type="button" className={styles.more} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <button
+          type="button"
+          className={`text-button ${styles.more}`}
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
           {isOpen
             ? 'show less'
             : all.length > lines + 2
@@ -53,7 +58,7 @@ export function CodeLines({ label, text }: CodeLinesProps) {
   if (lines.length > 1 && lines.at(-1) === '') lines.pop()
   const rest = lines.length - most
   return (
-    <div className={styles.code}>
+    <div className="card">
       <div className={styles.scroll} tabIndex={0} role="region" aria-label={label}>
         <ol className={styles.lines}>
           {lines.slice(0, most).map((line, at) => (
@@ -67,7 +72,11 @@ export function CodeLines({ label, text }: CodeLinesProps) {
         </ol>
       </div>
       {rest > 0 && (
-        <button type="button" className={styles.moreCode} onClick={() => setMost(most + 2 * LINES_PER_STEP)}>
+        <button
+          type="button"
+          className={`text-button ${styles.moreCode}`}
+          onClick={() => setMost(most + 2 * LINES_PER_STEP)}
+        >
           Show {Math.min(rest, 2 * LINES_PER_STEP).toLocaleString()} more of {lines.length.toLocaleString()}{' '}
           lines
         </button>
@@ -83,7 +92,11 @@ function Line({ text }: { readonly text: string }) {
     <code dir="auto">
       {visible(rest > 0 ? text.slice(0, most) : text)}
       {rest > 0 && (
-        <button type="button" className={styles.moreCode} onClick={() => setMost(most + 50 * LONGEST_LINE)}>
+        <button
+          type="button"
+          className={`text-button ${styles.moreCode}`}
+          onClick={() => setMost(most + 50 * LONGEST_LINE)}
+        >
           … {rest.toLocaleString()} characters more
         </button>
       )}

@@ -7,7 +7,6 @@ import { Modal } from '../dialog/dialog.tsx'
 import { RevisionDiff } from '../diff/revision-diff.tsx'
 import { RowDiff } from '../row-diff/row-diff.tsx'
 import { Failure, Skeleton } from '../states/states.tsx'
-import styles from './undo.module.css'
 
 /** A version that an action goes back to, takes back, or copies elsewhere. */
 export interface UndoneVersion {
@@ -180,7 +179,7 @@ function CopyChange(props: UndoneVersion & { readonly close: () => void }) {
       {error && <Failure error={error} />}
       {!others && !error && <Skeleton label="Loading the variants" />}
       {others?.length === 0 && <p>There is no other variant yet. Make one from the menu first.</p>}
-      <ul className={styles.variants}>
+      <ul className="row">
         {others?.map((it) => (
           <li key={it.slug}>
             <Button onClick={() => choose(it.slug)}>{it.slug}</Button>

@@ -95,7 +95,7 @@ interface FileFieldsProps {
 export function FileFields({ value, onChange }: FileFieldsProps) {
   return (
     <>
-      <div className={styles.file}>
+      <div className={`between ${styles.file}`}>
         <span>
           {value ? (
             <>

@@ -70,7 +70,7 @@ export function Waterfall({ tree, picked, pick }: WaterfallProps) {
       aria-label="Spans"
       tabIndex={0}
       aria-activedescendant={at < 0 ? undefined : `span-${picked}`}
-      className={styles.waterfall}
+      className={`card ${styles.waterfall}`}
       onKeyDown={onKeyDown}
     >
       <div role="none" className={styles.rows} style={{ height: virtual.getTotalSize() }}>
@@ -145,7 +145,7 @@ function WaterfallRow({ node, length, offset, isPicked, isClosed, pick, toggle }
         >
           {children.length > 0 && <Chevron size={14} />}
         </span>
-        <span className={hasFailed(span) ? styles.failed : styles.label} title={name}>
+        <span className={hasFailed(span) ? 'clip bad' : 'clip'} title={name}>
           {hasFailed(span) && <b>! </b>}
           <bdi>{name.slice(0, MOST)}</bdi>
         </span>

@@ -278,7 +278,7 @@ function PasteDialog({
         {adds.length > 0 && <>This adds {adds.join(' and ')}. </>}
         It can be undone.
       </p>
-      <label className={styles.check}>
+      <label className="check">
         <input type="checkbox" checked={hasNames} onChange={() => setHasNames(!hasNames)} />
         The first row has the names of the columns
       </label>
