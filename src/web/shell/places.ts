@@ -1,4 +1,4 @@
-import { useSearch } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { PAGES } from '../../http/workbench/addresses.ts'
 
 /** The addresses of pages. Slugs and ids need no escaping. */
@@ -38,7 +38,22 @@ export function playgroundWith(
   return { ...(revisionSlug === undefined ? {} : { left: `r:${revisionSlug}` }), trace }
 }
 
+/** Search parameters; undefined for one that is not there. */
+type Search = Readonly<Record<string, string | undefined>>
+
 /** The search parameters of the address. */
-export function useAddress(): Readonly<Record<string, string | undefined>> {
-  return useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+export function useAddress(): Search {
+  return useSearch({ strict: false }) as Search
+}
+
+/** Changes some search parameters of the page: as a new entry of the history, or in place of the current one. */
+export function useChangeAddress(): (change: Search, replace?: boolean) => void {
+  const navigate = useNavigate()
+  return (change, replace = false) =>
+    void navigate({
+      to: '.',
+      search: ((kept: Search) => ({ ...kept, ...change })) as never,
+      replace,
+      resetScroll: !replace,
+    })
 }

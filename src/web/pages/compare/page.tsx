@@ -1,4 +1,3 @@
-import { useNavigate } from '@tanstack/react-router'
 import { useRoute } from '../../api/use-route.ts'
 import { WorkflowChip } from '../../parts/chips/chips.tsx'
 import { CompareFrame, EndsBar, Standing, useEndChoices } from '../../parts/compare/compare.tsx'
@@ -8,7 +7,7 @@ import { MergeBox } from '../../parts/conflicts/merge-box.tsx'
 import { LoadedRevisionDiff, type RevisionDiffView, RevisionDiff } from '../../parts/diff/revision-diff.tsx'
 import { Failure, Skeleton } from '../../parts/states/states.tsx'
 import { Toggles } from '../../parts/tabs/tabs.tsx'
-import { places, useAddress } from '../../shell/places.ts'
+import { places, useAddress, useChangeAddress } from '../../shell/places.ts'
 
 /** Compares two revisions. `?from=parted` compares the head with the last common version, `?view=files` shows files. */
 export default function ComparedRevisionsPage() {
@@ -21,7 +20,7 @@ export default function ComparedRevisionsPage() {
 
 function Comparison({ slug, base, head }: { readonly slug: string; readonly base: End; readonly head: End }) {
   const { from, view } = useAddress()
-  const navigate = useNavigate()
+  const change = useChangeAddress()
   const choices = useEndChoices('workflow', slug)
   const before = useEnd(slug, base)
   const after = useEnd(slug, head)
@@ -35,14 +34,12 @@ function Comparison({ slug, base, head }: { readonly slug: string; readonly base
   const compare = compared?.compare
   const error = before.error ?? after.error ?? refused
   const addressOf = (left: End, right: End): string => places.compare(slug, textOfEnd(left), textOfEnd(right))
-  const show = (search: Readonly<Record<string, string | undefined>>): void =>
-    void navigate({ to: addressOf(base, head), search: { from, view, ...search }, replace: true })
   const parted = compare?.merge_base ?? undefined
   const canPart = parted !== undefined && (compare?.behind ?? 0) > 0 && (compare?.ahead ?? 0) > 0
   const isParted = canPart && from === 'parted'
   const diffView = {
     view: view === 'files' ? 'files' : 'content',
-    onView: (it: RevisionDiffView) => show({ view: it === 'files' ? it : undefined }),
+    onView: (it: RevisionDiffView) => change({ view: it === 'files' ? it : undefined }, true),
   } as const
   return (
     <>
@@ -84,7 +81,7 @@ function Comparison({ slug, base, head }: { readonly slug: string; readonly base
               { value: 'parted', label: `Since their last common version, v${parted.version}` },
             ]}
             value={isParted ? 'parted' : undefined}
-            onChange={(value) => show({ from: value })}
+            onChange={(value) => change({ from: value }, true)}
           />
         </div>
       )}

@@ -1,4 +1,3 @@
-import { useNavigate } from '@tanstack/react-router'
 import { useDeferredValue, useState } from 'react'
 import { ArchivedToggle } from '../../parts/archive/archive.tsx'
 import { Button } from '../../parts/button/button.tsx'
@@ -7,7 +6,7 @@ import { endOf, textOfEnd } from '../../parts/compare/ends.ts'
 import { DeploySheet, useGuard } from '../../parts/deploy/deploy-sheet.tsx'
 import { Page } from '../../parts/page/page.tsx'
 import { Empty, Failure, Skeleton } from '../../parts/states/states.tsx'
-import { places, useAddress } from '../../shell/places.ts'
+import { useAddress, useChangeAddress } from '../../shell/places.ts'
 import { Board } from './board.tsx'
 import styles from './deployments.module.css'
 import { useBoard } from './use-board.ts'
@@ -21,9 +20,7 @@ import { NameAndId, useNamed } from '../../parts/fields/name-and-id.tsx'
  * environments; `?deploy=`, `?to=` and `?what=` open the sheet that deploys, `?down=` and `?to=` the dialog that takes down.
  */
 export default function DeploymentsPage() {
-  const search = useAddress()
-  const { q = '', artifact, deploy, to, what, key, down, archived } = search
-  const navigate = useNavigate()
+  const { q = '', artifact, deploy, to, what, key, down, archived } = useAddress()
   const [words, setWords] = useState(q)
   const asked = useDeferredValue(words.trim())
   const [isPicking, setPicking] = useState(false)
@@ -31,8 +28,7 @@ export default function DeploymentsPage() {
   // A picker only asks; what shows first what would change may be opened by anybody.
   const mayNotDeploy = useGuard(undefined)
   const board = useBoard(asked, artifact, archived !== undefined)
-  const show = (more: Readonly<Record<string, string | undefined>>, replace = false): void =>
-    void navigate({ to: places.environments(), search: { ...search, ...more }, replace })
+  const show = useChangeAddress()
   const nothing = { deploy: undefined, to: undefined, what: undefined, key: undefined, down: undefined }
   const isEmpty = board.rows.length === 0 && !board.isPending && !board.error
   return (

@@ -9,7 +9,7 @@ import { Page } from '../../parts/page/page.tsx'
 import { Failure, Skeleton } from '../../parts/states/states.tsx'
 import { LinkTabs } from '../../parts/tabs/tabs.tsx'
 import { NewsLine } from '../../shell/live.tsx'
-import { places, useAddress } from '../../shell/places.ts'
+import { places, useAddress, useChangeAddress } from '../../shell/places.ts'
 import { Timeline } from './timeline.tsx'
 import { Button, MoreButton } from '../../parts/button/button.tsx'
 import { FormDialog } from '../../parts/dialog/dialog.tsx'
@@ -23,14 +23,12 @@ import { Ago } from '../../parts/time/time.tsx'
 /** One environment: its timeline, or with `?view=now` what it runs. `?deploy=`, `?what=` and `?key=` open the sheet that deploys or rolls back. */
 export default function EnvironmentPage() {
   const { slug = '' } = useParams({ strict: false }) as Readonly<Record<string, string | undefined>>
-  const search = useAddress()
-  const { view, deploy, what, key } = search
+  const { view, deploy, what, key } = useAddress()
   const navigate = useNavigate()
   const { data, error, refetch } = useRoute('GET /environments/{id}', { path: { id: slug } })
   const place = places.environment(slug)
   const isGuarded = data?.environment.flags?.is_guarded === true
-  const show = (more: Readonly<Record<string, string | undefined>>, replace = false): void =>
-    void navigate({ to: place, search: { ...search, ...more }, replace })
+  const show = useChangeAddress()
   const isNow = view === 'now'
   const own: Archivable | undefined = data && {
     ...{ level: 'artifact', family: 'environments', id: data.environment.id },

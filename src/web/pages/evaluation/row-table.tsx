@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useRouterState } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { call } from '../../api/call.ts'
@@ -9,6 +8,7 @@ import { clipped } from '../../parts/text/text.tsx'
 import { useCommands } from '../../shell/commands.tsx'
 import { outputOf, type RowResult } from './outcome.tsx'
 import styles from './rows.module.css'
+import { useChangeAddress, useAddress } from '../../shell/places.ts'
 
 interface VirtualTableProps<T> {
   /** The name of the table for screen readers. */
@@ -212,10 +212,7 @@ export function useOpenRow(): {
   readonly open: (row: string) => void
   readonly close: () => void
 } {
-  const { pathname, search } = useRouterState({ select: ({ location }) => location })
-  const navigate = useNavigate()
-  const kept = search as Readonly<Record<string, string | undefined>>
-  const go = (row: string | undefined): void =>
-    void navigate({ to: pathname, search: { ...kept, row } as never, replace: true, resetScroll: false })
-  return { row: kept['row'], open: go, close: () => go(undefined) }
+  const { row } = useAddress()
+  const change = useChangeAddress()
+  return { row, open: (to) => change({ row: to }, true), close: () => change({ row: undefined }, true) }
 }

@@ -18,7 +18,7 @@ import styles from './home.module.css'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { type Answer, call } from '../../api/call.ts'
 import { useRoute } from '../../api/use-route.ts'
-import { places, useAddress } from '../../shell/places.ts'
+import { places, useAddress, useChangeAddress } from '../../shell/places.ts'
 
 const ROW = 40
 /** Rows drawn before and after the visible ones. */
@@ -37,6 +37,7 @@ export function ArtifactList({ family, words, make }: ArtifactListProps) {
   const { sort = '-updated', archived, folder, tag, env } = useAddress()
   const withArchived = archived !== undefined
   const navigate = useNavigate()
+  const change = useChangeAddress()
   const { rows, total, error, isPending, loadMore, refetch } = useArtifacts(family, {
     words,
     sort,
@@ -91,14 +92,6 @@ export function ArtifactList({ family, words, make }: ArtifactListProps) {
 
   if (error) return <Failure error={error} retry={refetch} />
   if (isPending) return <Skeleton label={`Loading ${family.title.toLowerCase()}`} lines={12} />
-  const showArchived = (isOn: boolean): void =>
-    void navigate({
-      to: '/',
-      search: (kept: object) => ({ ...kept, archived: isOn ? '1' : undefined }) as never,
-      replace: true,
-    })
-  const change = (more: Readonly<Record<string, string | undefined>>): void =>
-    void navigate({ to: '/', search: (kept: object) => ({ ...kept, ...more }) as never })
   const isFiltered = words !== '' || tag !== undefined || env !== undefined
   const head = (
     <div className={styles.listHead}>
@@ -122,7 +115,10 @@ export function ArtifactList({ family, words, make }: ArtifactListProps) {
           onChange={(chosen) => change({ env: chosen === '' ? undefined : chosen })}
         />
       )}
-      <ArchivedToggle isOn={withArchived} onChange={showArchived} />
+      <ArchivedToggle
+        isOn={withArchived}
+        onChange={(isOn) => change({ archived: isOn ? '1' : undefined }, true)}
+      />
       <ChoiceField
         label="Order"
         value={sort}

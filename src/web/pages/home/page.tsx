@@ -8,7 +8,7 @@ import { FileDrop } from '../../parts/upload/upload.tsx'
 import { NewTestset } from '../../parts/upload/new-testset.tsx'
 import { useCommands } from '../../shell/commands.tsx'
 import { NewsLine } from '../../shell/live.tsx'
-import { places, useAddress } from '../../shell/places.ts'
+import { places, useAddress, useChangeAddress } from '../../shell/places.ts'
 import { FAMILIES, familyOf, type Family } from './families.ts'
 import { Overview } from './overview.tsx'
 import { Doors, NewDrafts, Tour } from './tour.tsx'
@@ -32,6 +32,7 @@ const MakeDialog = lazy(() => import('./make-dialog.tsx').then((it) => ({ defaul
 export default function HomePage() {
   const { kind, q = '', tour, archived, sort, folder, tag, env, make } = useAddress()
   const navigate = useNavigate()
+  const change = useChangeAddress()
   const [words, setWords] = useState(q)
   // Typing replaces the address; other changes of the words are entries in the history.
   const { state, search: asSent } = useLocation()
@@ -45,11 +46,7 @@ export default function HomePage() {
   useEffect(() => {
     if (make === undefined) return
     setMaking(familyOf(make))
-    void navigate({
-      to: '/',
-      search: ((kept: object) => ({ ...kept, make: undefined })) as never,
-      replace: true,
-    })
+    change({ make: undefined }, true)
   }, [make])
   const lacking = useRefusal('write')
   const upload = (
@@ -71,18 +68,7 @@ export default function HomePage() {
 
   function search(typed: string): void {
     setWords(typed)
-    void navigate({
-      to: '/',
-      search: {
-        ...(kind === undefined ? {} : { kind }),
-        ...(archived === undefined ? {} : { archived }),
-        ...Object.fromEntries(
-          Object.entries({ sort, folder, tag, env }).filter(([, value]) => value !== undefined),
-        ),
-        ...(typed.trim() === '' ? {} : { q: typed }),
-      },
-      replace: true,
-    })
+    change({ q: typed.trim() === '' ? undefined : typed, tour: undefined }, true)
   }
 
   return (
@@ -208,7 +194,7 @@ function NewButton({ family, open }: NewButtonProps) {
 /** The search results, best first, with excerpts. */
 function SearchResults({ words }: { readonly words: string }) {
   const { archived } = useAddress()
-  const navigate = useNavigate()
+  const change = useChangeAddress()
   const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage, refetch } = usePages(
     'POST /search',
     {
@@ -226,13 +212,7 @@ function SearchResults({ words }: { readonly words: string }) {
   const toggle = (
     <ArchivedToggle
       isOn={archived !== undefined}
-      onChange={(isOn) =>
-        void navigate({
-          to: '/',
-          search: ((kept: object) => ({ ...kept, archived: isOn ? '1' : undefined })) as never,
-          replace: true,
-        })
-      }
+      onChange={(isOn) => change({ archived: isOn ? '1' : undefined }, true)}
     />
   )
   if (hits.length === 0) {

@@ -1,4 +1,3 @@
-import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { BlameText } from '../../parts/blame/blame-text.tsx'
 import { Button, LinkButton } from '../../parts/button/button.tsx'
@@ -11,19 +10,17 @@ import { useRoute } from '../../api/use-route.ts'
 import { RevisionDiff } from '../../parts/diff/revision-diff.tsx'
 import { Modal } from '../../parts/dialog/dialog.tsx'
 import { RevisionChip } from '../../parts/chips/chips.tsx'
-import { places, useAddress } from '../../shell/places.ts'
+import { places, useAddress, useChangeAddress } from '../../shell/places.ts'
 
 const TEXTS_PER_STEP = 20
 
 /** The blame of the revision's texts. A line opens the revision that changed it, and from there the previous ones. */
 export function BlameView({ revision, data }: { readonly revision: Revision; readonly data: Members }) {
   const { brought } = useAddress()
-  const navigate = useNavigate()
   const [most, setMost] = useState(TEXTS_PER_STEP)
   const texts = textsOf(data)
-  const show = (version: string | undefined): void => {
-    void navigate({ to: '.', search: ((kept: object) => ({ ...kept, brought: version })) as never })
-  }
+  const change = useChangeAddress()
+  const show = (version: string | undefined): void => change({ brought: version })
   if (texts.length === 0) {
     return (
       <Empty command={`git blame -- data.json`}>

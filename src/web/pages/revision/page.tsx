@@ -1,7 +1,7 @@
 import { Problem, type Answer, addressOf } from '../../api/call.ts'
 import { Page } from '../../parts/page/page.tsx'
 import { Failure, NotThere, Skeleton } from '../../parts/states/states.tsx'
-import { places, useAddress } from '../../shell/places.ts'
+import { places, useAddress, useChangeAddress } from '../../shell/places.ts'
 import { useLocation, useNavigate, useParams, Link } from '@tanstack/react-router'
 import { artifactKind, type Revision } from '../../api/kinds.ts'
 import { useRoute, useRouteText } from '../../api/use-route.ts'
@@ -102,6 +102,7 @@ function RevisionView({ found, isHead }: { readonly found: Found; readonly isHea
   const previous = version > 1 ? version - 1 : undefined
   const next = version < Number(head?.version ?? version) ? version + 1 : undefined
   const search = useAddress()
+  const change = useChangeAddress()
   const view = VIEWS.find((it) => it === search['view']) ?? 'content'
   const navigate = useNavigate()
   const warnings = useLocation({
@@ -142,7 +143,7 @@ function RevisionView({ found, isHead }: { readonly found: Found; readonly isHea
       id: 'deploy',
       title: `Deploy v${version}`,
       keys: 'd',
-      run: () => void navigate({ to: '.', search: { ...search, deploy: '1' } as never }),
+      run: () => change({ deploy: '1' }),
     },
     {
       id: 'compare',

@@ -1,11 +1,10 @@
-import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { artifactKind, type Revision } from '../../api/kinds.ts'
 import { ArchiveDialog } from '../../parts/archive/archive.tsx'
 import { endOf, textOfEnd } from '../../parts/compare/ends.ts'
 import { DeploySheet } from '../../parts/deploy/deploy-sheet.tsx'
 import { Menu } from '../../parts/menu/menu.tsx'
-import { places, useAddress } from '../../shell/places.ts'
+import { places, useAddress, useChangeAddress } from '../../shell/places.ts'
 import { useRefusal } from '../../shell/session.tsx'
 import { useUndo } from '../../parts/undo/undo.tsx'
 
@@ -19,14 +18,11 @@ export interface RevisionMenuProps {
 export function RevisionMenu({ revision, previous }: RevisionMenuProps) {
   const { workflow_slug: slug, variant_slug: variant, deleted_at: archivedAt } = revision
   const version = Number(revision.version)
-  const search = useAddress()
-  const { deploy, to, what } = search
-  const navigate = useNavigate()
+  const { deploy, to, what } = useAddress()
+  const show = useChangeAddress()
   const undo = useUndo({ family: 'workflow', slug, id: revision.id, version, variant })
   const [isArchiving, setArchiving] = useState(false)
   const mayNotWrite = useRefusal('write')
-  const show = (more: Readonly<Record<string, string | undefined>>, replace = false): void =>
-    void navigate({ to: '.', search: { ...search, ...more } as never, replace })
   return (
     <>
       <Menu

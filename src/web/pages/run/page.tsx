@@ -1,4 +1,4 @@
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useParams, useSearch } from '@tanstack/react-router'
 import { Play, Plus, Square } from 'lucide-react'
 import { useCallback, useMemo, useState } from 'react'
 import { useRouteText } from '../../api/use-route.ts'
@@ -23,7 +23,7 @@ import { Failure } from '../../parts/states/states.tsx'
 import { Toggles } from '../../parts/tabs/tabs.tsx'
 import { useCommands } from '../../shell/commands.tsx'
 import { NewsLine } from '../../shell/live.tsx'
-import { places } from '../../shell/places.ts'
+import { places, useChangeAddress } from '../../shell/places.ts'
 import { useRefusal } from '../../shell/session.tsx'
 import { PlaygroundColumn, type Ready } from './column.tsx'
 import {
@@ -51,15 +51,9 @@ type Change = { readonly [K in keyof RunSearch]?: string | undefined }
 
 function Playground({ slug }: { readonly slug: string }) {
   const search = useSearch({ strict: false }) as RunSearch
-  const navigate = useNavigate()
   const columns = columnsOf(search)
-  const go = (change: Change): void =>
-    void navigate({
-      to: places.run(slug),
-      search: { ...search, ...change } as never,
-      replace: true,
-      resetScroll: false,
-    })
+  const change = useChangeAddress()
+  const go = (parameters: Change): void => change(parameters, true)
   const show = (ends: readonly ColumnEnd[]): void =>
     go({
       columns: ends.map(writtenEnd).join(','),

@@ -1,4 +1,4 @@
-import { Link, useNavigate } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Answer, Ask } from '../../api/call.ts'
 import { usePages, useRoute } from '../../api/use-route.ts'
@@ -6,7 +6,7 @@ import { Button, MoreButton } from '../../parts/button/button.tsx'
 import { ApiLines, curlOf } from '../../parts/copy/api-lines.tsx'
 import { ChoiceField, TextField } from '../../parts/fields/fields.tsx'
 import { Ago } from '../../parts/time/time.tsx'
-import { places, useAddress } from '../../shell/places.ts'
+import { places, useAddress, useChangeAddress } from '../../shell/places.ts'
 import { useRefusal } from '../../shell/session.tsx'
 import { Lead, Listing } from './section.tsx'
 import styles from './settings.module.css'
@@ -31,7 +31,6 @@ const KINDS: readonly { readonly value: Kind | ''; readonly label: string }[] = 
 export function Audit() {
   const { what = '', who = '', from = '', to = '' } = useAddress()
   const refusal = useRefusal('admin')
-  const navigate = useNavigate()
   const isAllowed = { enabled: refusal === undefined }
   const keys = useRoute('GET /keys', {}, isAllowed)
   const kind = KINDS.find(({ value }) => value === what && value !== '')?.value
@@ -45,10 +44,8 @@ export function Audit() {
     },
   }
   const audit = usePages('POST /audit/query', { body }, isAllowed)
-  const filter = (change: Readonly<Record<string, string>>): void => {
-    const all = Object.entries({ what, who, from, to, ...change }).filter(([, value]) => value !== '')
-    void navigate({ to: places.settings('audit'), search: Object.fromEntries(all), replace: true })
-  }
+  const change = useChangeAddress()
+  const filter = (filters: Readonly<Record<string, string>>): void => change(filters, true)
   const principals = [
     { value: '', label: 'Everybody' },
     { value: 'key:admin', label: 'admin (the server’s own key)' },

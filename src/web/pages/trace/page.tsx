@@ -18,7 +18,7 @@ import {
   valuesOf,
 } from '../../parts/waterfall/spans.ts'
 import { Waterfall } from '../../parts/waterfall/waterfall.tsx'
-import { places, playgroundWith, useAddress } from '../../shell/places.ts'
+import { places, playgroundWith, useAddress, useChangeAddress } from '../../shell/places.ts'
 import styles from './trace.module.css'
 import { useQueryClient } from '@tanstack/react-query'
 import { call } from '../../api/call.ts'
@@ -71,17 +71,11 @@ function runIn(root: SpanNode): TraceSpan {
 }
 
 function Spans({ id, tree }: { readonly id: string; readonly tree: SpanTree }) {
-  const search = useAddress()
-  const navigate = useNavigate()
-  const node = tree.nodes.get(search['span'] ?? '') ?? tree.roots[0]
+  const { span: picked = '' } = useAddress()
+  const change = useChangeAddress()
+  const node = tree.nodes.get(picked) ?? tree.roots[0]
   if (!node) return null
-  const pick = (span: string): void =>
-    void navigate({
-      to: places.trace(id),
-      search: { ...search, span } as never,
-      replace: true,
-      resetScroll: false,
-    })
+  const pick = (span: string): void => change({ span }, true)
   return (
     <div className={styles.split}>
       <Waterfall tree={tree} picked={node.span.span_id} pick={pick} />
