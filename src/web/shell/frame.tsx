@@ -14,7 +14,7 @@ import {
 } from 'lucide-react'
 import { Dialog } from 'radix-ui'
 import { useState, useDeferredValue, useEffect } from 'react'
-import { placeOfHit, SEARCHED_AGAIN, type SearchHit, wordOfKind } from '../api/kinds.ts'
+import { FAMILIES, placeOfHit, SEARCHED_AGAIN, type SearchHit, wordOfKind } from '../api/kinds.ts'
 import { useRoute } from '../api/use-route.ts'
 import { Modal } from '../parts/dialog/dialog.tsx'
 import { Highlighted } from '../parts/text/text.tsx'
@@ -76,7 +76,7 @@ export function Frame() {
       ...(keys === undefined ? {} : { keys }),
       run: () => void navigate({ to, search: search ?? {} }),
     })),
-    ...MAKES.map(([kind, one]) => ({
+    ...FAMILIES.map(({ kind, one }) => ({
       id: `make ${kind}`,
       title: `New ${one}`,
       group: 'Make',
@@ -151,15 +151,6 @@ function useCalm(): boolean {
   }, [cache, isCalm])
   return isCalm
 }
-
-/** What the home page has a dialog for. */
-const MAKES = [
-  ['applications', 'prompt'],
-  ['evaluators', 'evaluator'],
-  ['testsets', 'testset'],
-  ['queries', 'query'],
-  ['workflows', 'workflow'],
-] as const
 
 /** A bar at the top while the server is unreachable. */
 function ConnectionBar() {

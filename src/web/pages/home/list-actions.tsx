@@ -11,7 +11,7 @@ import { LongTextField, TextField } from '../../parts/fields/fields.tsx'
 import { useCommands } from '../../shell/commands.tsx'
 import { places } from '../../shell/places.ts'
 import { useRefusal } from '../../shell/session.tsx'
-import type { Family } from './families.ts'
+import type { Family } from '../../api/kinds.ts'
 import styles from './home.module.css'
 
 /** What a list knows of one that is selected. */

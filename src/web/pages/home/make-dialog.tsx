@@ -12,7 +12,7 @@ import { problemOfJson } from '../../parts/json-text/json-text.ts'
 import { Failure, Skeleton } from '../../parts/states/states.tsx'
 import { places, useAddress } from '../../shell/places.ts'
 import { useSession } from '../../shell/session.tsx'
-import type { Family } from './families.ts'
+import type { Family } from '../../api/kinds.ts'
 import styles from './make.module.css'
 
 export interface MakeDialogProps {

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { Answer } from '../../api/call.ts'
-import { FAMILIES } from './families.ts'
+import { FAMILIES } from '../../api/kinds.ts'
 import styles from './home.module.css'
 import { useRoute } from '../../api/use-route.ts'
 import { RevisionChip, hueOf } from '../../parts/chips/chips.tsx'

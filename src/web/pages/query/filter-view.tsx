@@ -1,6 +1,7 @@
 import type { JsonObject } from '#routes'
 import { JsonView } from '../../parts/json/json-view.tsx'
 import styles from './query.module.css'
+import { membersOf } from '../../api/json.ts'
 
 /** More conditions are shown as JSON. */
 const MANY = 60
@@ -72,13 +73,7 @@ function countOf(filter: Filter): number {
 
 /** Whether a query is about traces or single spans. */
 export function focusOf(data: JsonObject | undefined): 'trace' | 'span' {
-  const formatting = data?.['formatting']
-  const isSpan =
-    typeof formatting === 'object' &&
-    formatting !== null &&
-    'focus' in formatting &&
-    formatting.focus === 'span'
-  return isSpan ? 'span' : 'trace'
+  return membersOf(data?.['formatting'])['focus'] === 'span' ? 'span' : 'trace'
 }
 
 /** A filter of traces from `data.filtering`: joined conditions, which may be filters. */
@@ -114,10 +109,6 @@ function conditionOf(part: unknown): Condition {
     relation: RELATIONS[relation] ?? relation,
     value: value === undefined ? undefined : typeof value === 'string' ? value : JSON.stringify(value),
   }
-}
-
-function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
 }
 
 const JOINS: Readonly<Record<string, string>> = {

@@ -6,18 +6,21 @@ import { useDeferredValue, useEffect, useId, useMemo, useState } from 'react'
 import { useRoute } from '../../api/use-route.ts'
 import { ChoiceField, TextField } from '../fields/fields.tsx'
 import styles from './draft.module.css'
-import { problemOfRange } from '../schema/schema-problems.ts'
+import { schemaProblems } from '../schema/schema-problems.ts'
+import { membersOf, parseJson } from '../../api/json.ts'
 
 export interface PromptFormProps {
   readonly editing: Editing
   readonly edit: (change: (editing: Editing) => Editing) => void
   readonly readOnly: boolean
   readonly problemAt: (path: JsonPath) => string | undefined
+  /** Called when a field becomes wrong, and with undefined when it is right again. */
   readonly onProblem: (field: string, problem: string | undefined) => void
 }
 
 /** A prompt: its messages, its model, its parameters. */
-export function PromptForm({ editing, edit, readOnly, problemAt, onProblem }: PromptFormProps) {
+export function PromptForm(props: PromptFormProps) {
+  const { editing, edit, readOnly, problemAt } = props
   const places = promptPlaces(editing.text)
   const format = templateFormat(places?.format && stringAt(editing.text, places.format))
   const followed = useDeferredValue(editing.text)
@@ -34,26 +37,13 @@ export function PromptForm({ editing, edit, readOnly, problemAt, onProblem }: Pr
         readOnly={readOnly}
         problemAt={problemAt}
       />
-      <ModelSettings
-        editing={editing}
-        edit={edit}
-        places={places}
-        readOnly={readOnly}
-        problemAt={problemAt}
-        onProblem={onProblem}
-      />
+      <ModelSettings {...props} places={places} />
     </>
   )
 }
 
-interface ModelSettingsProps {
-  readonly editing: Editing
-  readonly edit: (change: (editing: Editing) => Editing) => void
+interface ModelSettingsProps extends PromptFormProps {
   readonly places: PromptPlaces
-  readonly readOnly: boolean
-  readonly problemAt: (path: JsonPath) => string | undefined
-  /** Called when a field becomes wrong, and with undefined when it is right again. */
-  readonly onProblem: (field: string, problem: string | undefined) => void
 }
 
 const SHOWN = ['temperature', 'max_tokens', 'top_p', 'frequency_penalty', 'presence_penalty']
@@ -63,7 +53,7 @@ function ModelSettings({ editing, edit, places, readOnly, problemAt, onProblem }
   const suggestions = useId()
   const llm = useRoute('GET /workflows/catalog/types/{key}', { path: { key: 'llm' } })
   const model = useRoute('GET /workflows/catalog/types/{key}', { path: { key: 'model' } })
-  const ranges = rangesIn(llm.data?.type.json_schema)
+  const properties = membersOf(membersOf(llm.data?.type.json_schema)['properties'])
   const { text } = editing
   const setText = (path: JsonPath, value: string): void =>
     edit((it) => put(it, path, value === '' ? undefined : JSON.stringify(value)))
@@ -91,7 +81,7 @@ function ModelSettings({ editing, edit, places, readOnly, problemAt, onProblem }
           <NumberField
             key={name}
             name={name}
-            range={ranges.get(name)}
+            schema={properties[name]}
             json={textAt(text, [...(places.settings ?? []), name])}
             readOnly={readOnly}
             problem={problemAt([...(places.settings ?? []), name])}
@@ -122,7 +112,8 @@ const FORMATS = [
 
 interface NumberFieldProps {
   readonly name: string
-  readonly range: NumberRange | undefined
+  /** The schema of its value; undefined until it is loaded. */
+  readonly schema: unknown
   /** As written; undefined if not set. */
   readonly json: string | undefined
   readonly readOnly: boolean
@@ -132,10 +123,10 @@ interface NumberFieldProps {
 }
 
 /** A number, kept as typed; empty means not set. */
-function NumberField({ name, range, json, readOnly, problem, onProblem, onChange }: NumberFieldProps) {
+function NumberField({ name, schema, json, readOnly, problem, onProblem, onChange }: NumberFieldProps) {
   const [typed, setTyped] = useState<string>()
   const given = json === undefined || json === 'null' ? '' : json
-  const wrong = problemOfNumber(typed ?? given, range)
+  const wrong = problemOfNumber(typed ?? given, schema)
   // The allowed range may arrive after the user has typed.
   useEffect(() => {
     onProblem(name, wrong && `${name} ${wrong}`)
@@ -152,7 +143,7 @@ function NumberField({ name, range, json, readOnly, problem, onProblem, onChange
       problem={wrong ?? problem}
       onChange={(value) => {
         const said = value.trim()
-        const isWrong = problemOfNumber(said, range)
+        const isWrong = problemOfNumber(said, schema)
         setTyped(isWrong === undefined ? undefined : value)
         if (isWrong === undefined) onChange(said === '' ? undefined : said)
       }}
@@ -162,51 +153,14 @@ function NumberField({ name, range, json, readOnly, problem, onProblem, onChange
 
 /** The models that the server knows, from the schema of a model. */
 function modelsIn(schema: unknown): readonly string[] {
-  const { choices } = (schema ?? {}) as { readonly choices?: unknown }
-  if (typeof choices !== 'object' || choices === null) return []
-  return Object.values(choices).flatMap((names) =>
+  return Object.values(membersOf(membersOf(schema)['choices'])).flatMap((names) =>
     Array.isArray(names) ? names.filter((name): name is string => typeof name === 'string') : [],
   )
 }
 
-/** The numbers that a schema allows. */
-interface NumberRange {
-  readonly least: number | undefined
-  readonly most: number | undefined
-  readonly isWhole: boolean
-}
-
-/** The numbers among the properties of a JSON Schema. */
-function rangesIn(schema: unknown): ReadonlyMap<string, NumberRange> {
-  const { properties } = (schema ?? {}) as { readonly properties?: unknown }
-  if (typeof properties !== 'object' || properties === null) return new Map()
-  return new Map(
-    Object.entries(properties).flatMap(([name, property]) => {
-      const range = rangeOf(property)
-      return range ? [[name, range] as const] : []
-    }),
-  )
-}
-
-/** Why a text is not a number of the range, worded to follow its name; undefined if it is one, or empty. */
-function problemOfNumber(text: string, range: NumberRange | undefined): string | undefined {
+/** Why a text is not a number that the schema allows, worded to follow its name; undefined if it is one, or empty. */
+function problemOfNumber(text: string, schema: unknown): string | undefined {
   if (text === '') return undefined
   if (!/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text)) return 'must be a number, such as 0.7'
-  if (range?.isWhole && !/^-?\d+$/.test(text)) return 'must be a whole number'
-  return range && problemOfRange(Number(text), range)
-}
-
-/** An optional one has `anyOf` with null. */
-function rangeOf(property: unknown): NumberRange | undefined {
-  const { anyOf = [property] } = (property ?? {}) as { readonly anyOf?: readonly unknown[] }
-  for (const it of anyOf) {
-    const { type, minimum, maximum } = (it ?? {}) as Readonly<Record<string, unknown>>
-    if (type !== 'number' && type !== 'integer') continue
-    return {
-      least: typeof minimum === 'number' ? minimum : undefined,
-      most: typeof maximum === 'number' ? maximum : undefined,
-      isWhole: type === 'integer',
-    }
-  }
-  return undefined
+  return schemaProblems(schema, parseJson(text))[0]?.msg
 }

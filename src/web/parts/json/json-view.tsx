@@ -31,11 +31,7 @@ function Value({ value, depth, name }: ValueProps) {
     return <Members value={value} depth={depth} name={name} />
   return (
     <div className={styles.line}>
-      {name !== undefined && (
-        <span className={styles.key}>
-          <bdi>{name}</bdi>:{' '}
-        </span>
-      )}
+      <Key name={name} />
       {typeof value === 'string' ? (
         <span className={styles.text}>
           <Fold text={value} />
@@ -47,17 +43,18 @@ function Value({ value, depth, name }: ValueProps) {
   )
 }
 
+function Key({ name }: Pick<ValueProps, 'name'>) {
+  if (name === undefined) return null
+  return (
+    <span className={styles.key}>
+      <bdi>{name}</bdi>:{' '}
+    </span>
+  )
+}
+
 const PAGE = 100
 
-function Members({
-  value,
-  depth,
-  name,
-}: {
-  readonly value: object
-  readonly depth: number
-  readonly name: string | undefined
-}) {
+function Members({ value, depth, name }: ValueProps & { readonly value: object }) {
   const [isOpen, setOpen] = useState(depth > 0)
   const [shown, setShown] = useState(PAGE)
   const members = Object.entries(value)
@@ -65,11 +62,7 @@ function Members({
   if (members.length === 0) {
     return (
       <div className={styles.line}>
-        {name !== undefined && (
-          <span className={styles.key}>
-            <bdi>{name}</bdi>:{' '}
-          </span>
-        )}
+        <Key name={name} />
         {open}
         {close}
       </div>
@@ -78,11 +71,7 @@ function Members({
   return (
     <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        {name !== undefined && (
-          <span className={styles.key}>
-            <bdi>{name}</bdi>:{' '}
-          </span>
-        )}
+        <Key name={name} />
         <span className={styles.size}>
           {open} {members.length.toLocaleString()} {close}
         </span>

@@ -9,6 +9,7 @@ import { Menu, type MenuItem } from '../menu/menu.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { call } from '../../api/call.ts'
 import { places } from '../../shell/places.ts'
+import { FAMILIES, familyOf, type Family } from '../../api/kinds.ts'
 
 /** A breadcrumb: a link, and a menu of its siblings if it has any. */
 export interface Crumb {
@@ -140,7 +141,7 @@ function CrumbMenu({ siblings, here }: CrumbMenuProps) {
   const { data, error } = useSiblings(siblings, isOpen)
   const { one, keys } = SIBLINGS_OF[siblings.of]
   const title =
-    siblings.of === 'artifacts' ? `Go to another ${ONE_LISTED[siblings.family]}` : `Go to another ${one}`
+    siblings.of === 'artifacts' ? `Go to another ${familyOf(siblings.family)?.one}` : `Go to another ${one}`
   useCommands([{ id: `siblings ${one}`, title, keys, group: 'Go to', run: () => setOpen(true) }])
   const waiting = error ? error.message : 'Loading …'
   const items: readonly MenuItem[] = data
@@ -167,7 +168,7 @@ type VersionedFamily = 'workflows' | 'testsets'
 /** The siblings of a breadcrumb. */
 type Siblings =
   | { readonly of: 'families' }
-  | { readonly of: 'artifacts'; readonly family: ListedFamily }
+  | { readonly of: 'artifacts'; readonly family: Family['kind'] }
   | {
       readonly of: 'variants'
       readonly family: VersionedFamily
@@ -182,9 +183,6 @@ type Siblings =
       readonly variant: string
     }
   | { readonly of: 'environments' }
-
-/** The families on the home page. */
-type ListedFamily = 'applications' | 'evaluators' | 'workflows' | 'testsets' | 'queries'
 
 interface Sibling {
   readonly label: string
@@ -210,14 +208,6 @@ const SIBLINGS_OF = {
   environments: { one: 'environment', keys: 'g e' },
 } as const
 
-const ONE_LISTED: Readonly<Record<ListedFamily, string>> = {
-  applications: 'prompt',
-  evaluators: 'evaluator',
-  testsets: 'testset',
-  workflows: 'workflow',
-  queries: 'query',
-}
-
 /** The siblings, loaded while `isWanted`. */
 function useSiblings(siblings: Siblings, isWanted: boolean) {
   return useQuery({
@@ -228,18 +218,10 @@ function useSiblings(siblings: Siblings, isWanted: boolean) {
   })
 }
 
-const FAMILIES: readonly (readonly [ListedFamily, string])[] = [
-  ['applications', 'Prompts'],
-  ['evaluators', 'Evaluators'],
-  ['testsets', 'Testsets'],
-  ['queries', 'Queries'],
-  ['workflows', 'Workflows'],
-]
-
 async function load(siblings: Siblings): Promise<SiblingList> {
   switch (siblings.of) {
     case 'families':
-      return { items: FAMILIES.map(([kind, label]) => ({ label, to: places.home(kind) })) }
+      return { items: FAMILIES.map(({ kind, title }) => ({ label: title, to: places.home(kind) })) }
     case 'artifacts':
       return artifacts(siblings.family)
     case 'variants':
@@ -253,7 +235,7 @@ async function load(siblings: Siblings): Promise<SiblingList> {
   }
 }
 
-async function artifacts(family: ListedFamily): Promise<SiblingList> {
+async function artifacts(family: Family['kind']): Promise<SiblingList> {
   // The lists of all families have the same shape under different names.
   const answer = (await call(`POST /${family}/query` as 'POST /workflows/query', {
     body: { windowing: { limit: MAX_CHOICES, order: '-updated' } },

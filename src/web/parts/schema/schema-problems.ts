@@ -135,7 +135,7 @@ function numberIn(value: unknown): number | undefined {
 }
 
 /** Why a number is outside of an inclusive range. */
-export function problemOfRange(
+function problemOfRange(
   value: number,
   {
     least = -Infinity,

@@ -40,8 +40,6 @@ interface UndoSheetProps extends UndoneVersion {
 
 /** What a restore, an undo or a copied change would give, and the button that does it. Conflicts are decided in the same sheet. */
 function UndoSheet({ act, family, slug, id, version, variant, target, close }: UndoSheetProps) {
-  const of = { slug: `${variant}-${version}`, artifact: slug }
-  const before = `${variant}-${version - 1}`
   const { title, action, hint } = wordsOf(act, version, target)
   return (
     <MergeSheet
@@ -58,9 +56,15 @@ function UndoSheet({ act, family, slug, id, version, variant, target, close }: U
     >
       <h3>{act === 'restore' ? `What changes in ${target}` : 'The change'}</h3>
       {act === 'restore' ? (
-        <SinceHead family={family} slug={slug} variant={target} id={id} />
+        <Found family={family} slug={slug} of={{ [`${family}_variant_ref`]: { slug: target } }}>
+          {(head) => <Diff family={family} base={head} head={id} />}
+        </Found>
       ) : (
-        <Earlier family={family} slug={of.artifact} revision={before}>
+        <Found
+          family={family}
+          slug={slug}
+          of={{ [`${family}_revision_ref`]: { slug: `${variant}-${version - 1}` } }}
+        >
           {(earlier) => (
             <Diff
               family={family}
@@ -68,7 +72,7 @@ function UndoSheet({ act, family, slug, id, version, variant, target, close }: U
               head={act === 'revert' ? earlier : id}
             />
           )}
-        </Earlier>
+        </Found>
       )}
     </MergeSheet>
   )
@@ -97,40 +101,16 @@ function wordsOf(act: Act, version: number, target: string) {
   }
 }
 
-/** The difference between the newest version of a variant and another version. */
-function SinceHead(props: Pick<UndoneVersion, 'family' | 'slug' | 'variant' | 'id'>) {
-  const { family, slug, variant, id } = props
-  const references = { [`${family}_ref`]: { slug }, [`${family}_variant_ref`]: { slug: variant } }
-  return (
-    <Found family={family} references={references}>
-      {(head) => <Diff family={family} base={head} head={id} />}
-    </Found>
-  )
-}
-
-interface EarlierProps extends Pick<UndoneVersion, 'family' | 'slug'> {
-  readonly revision: string
-  readonly children: (id: string) => React.ReactNode
-}
-
-function Earlier({ family, slug, revision, children }: EarlierProps) {
-  const references = { [`${family}_ref`]: { slug }, [`${family}_revision_ref`]: { slug: revision } }
-  return (
-    <Found family={family} references={references}>
-      {children}
-    </Found>
-  )
-}
-
-interface FoundProps {
-  readonly family: ComparedFamily
-  readonly references: Readonly<Record<string, { readonly slug: string }>>
+interface FoundProps extends Pick<UndoneVersion, 'family' | 'slug'> {
+  /** The reference to a variant, for its newest version, or to a version. */
+  readonly of: Readonly<Record<string, { readonly slug: string }>>
   readonly children: (id: string) => React.ReactNode
 }
 
 /** Looks up the id of a version. */
-function Found({ family, references, children }: FoundProps) {
-  const body = { ...references, ...(family === 'testset' ? { include_testcases: false } : {}) }
+function Found({ family, slug, of, children }: FoundProps) {
+  const withoutRows = family === 'testset' ? { include_testcases: false } : {}
+  const body = { [`${family}_ref`]: { slug }, ...of, ...withoutRows }
   const { data, error, refetch } = useRoute(
     `POST /${family}s/revisions/retrieve` as 'POST /workflows/revisions/retrieve',
     { body: body as never },
