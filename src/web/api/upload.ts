@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { type Answer, addressOf, refused, Unreachable } from './call.ts'
 import { writeOurs } from './ours.ts'
+import { refetchShown } from './use-route.ts'
 
 /** The state of an upload. `sent` equals `total` while the server reads the file. */
 export type UploadState<R extends UploadRoute> =
@@ -44,7 +45,7 @@ export function useUpload<R extends UploadRoute>(route: R) {
       )
       last.current = undefined
       setState({ at: 'done', answer })
-      await cache.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
+      await refetchShown(cache)
       return answer
     } catch (error) {
       setState(controller.signal.aborted ? { at: 'waiting' } : { at: 'failed', error, isSent })

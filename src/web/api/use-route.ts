@@ -1,4 +1,6 @@
+import { useState } from 'react'
 import {
+  type QueryClient,
   keepPreviousData,
   useInfiniteQuery,
   useMutation,
@@ -86,8 +88,33 @@ export function useWrite<R extends Route>(route: R) {
   const cache = useQueryClient()
   return useMutation({
     mutationFn: (ask: Ask<R>) => writeOurs(() => call(route, ask)),
-    onSuccess: () => cache.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' }),
+    onSuccess: () => refetchShown(cache),
   })
+}
+
+/** Refetches everything that is shown, but for the session. */
+export function refetchShown(cache: QueryClient): Promise<void> {
+  return cache.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
+}
+
+/** Work that a button starts: whether it goes on, and why it failed. `start` resolves to whether it was done. */
+export function useWork() {
+  const [error, setError] = useState<unknown>()
+  const [isBusy, setBusy] = useState(false)
+  async function start(work: () => Promise<unknown>): Promise<boolean> {
+    setBusy(true)
+    setError(undefined)
+    try {
+      await work()
+      return true
+    } catch (failure) {
+      setError(failure)
+      return false
+    } finally {
+      setBusy(false)
+    }
+  }
+  return { start, isBusy, error }
 }
 
 /** The answer of a route as text, with numbers and the order of keys unchanged. */

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useId, useState } from 'react'
 import { call } from '../../api/call.ts'
 import { writeOurs } from '../../api/ours.ts'
-import { useRoute } from '../../api/use-route.ts'
+import { useRoute, refetchShown } from '../../api/use-route.ts'
 import { ArtifactPicker } from '../../parts/artifact-picker/artifact-picker.tsx'
 import { Button } from '../../parts/button/button.tsx'
 import { FormDialog } from '../../parts/dialog/dialog.tsx'
@@ -101,7 +101,7 @@ function useEach({ selected, clear }: Pick<ActionDialogProps, 'selected' | 'clea
         failed.push(`${it.slug}: ${error instanceof Error ? error.message : String(error)}`)
       }
     }
-    await cache.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
+    await refetchShown(cache)
     if (failed.length > 0)
       throw new Error(`${failed.length} of ${selected.length} failed. ${failed.slice(0, 3).join(' ')}`)
     clear()

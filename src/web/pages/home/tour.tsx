@@ -5,7 +5,7 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { Button } from '../../parts/button/button.tsx'
 import { Failure } from '../../parts/states/states.tsx'
 import { writeOurs } from '../../api/ours.ts'
-import { useRoute } from '../../api/use-route.ts'
+import { useRoute, refetchShown, useWork } from '../../api/use-route.ts'
 import { dropNewDraft, newDrafts } from '../../parts/drafts/new-drafts.ts'
 import { useSession } from '../../shell/session.tsx'
 import { places } from '../../shell/places.ts'
@@ -145,8 +145,8 @@ export function Tour({ leave }: { readonly leave: () => void }) {
   const testsets = useRoute('POST /testsets/query', { body: { testset: { slugs: [TESTSET] } } })
   const { evaluations, isRunning } = useEvaluations(prompts.data?.applications[0]?.id)
   const cache = useQueryClient()
-  const [busy, setBusy] = useState<number>()
-  const [error, setError] = useState<unknown>()
+  const { start, isBusy, error } = useWork()
+  const [taken, setTaken] = useState<number>()
   const hasPrompt = (prompts.data?.count ?? 0) > 0
   const hasTestset = (testsets.data?.count ?? 0) > 0
   const [first, ...later] = evaluations
@@ -154,16 +154,11 @@ export function Tour({ leave }: { readonly leave: () => void }) {
   const at = !hasPrompt ? 0 : !hasTestset ? 1 : !first ? 2 : !last ? 3 : 4
 
   async function take(step: number): Promise<void> {
-    setBusy(step)
-    setError(undefined)
-    try {
+    setTaken(step)
+    await start(async () => {
       await writeOurs(DOES[step] ?? makePrompt)
-      await cache.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
-    } catch (failure) {
-      setError(failure)
-    } finally {
-      setBusy(undefined)
-    }
+      await refetchShown(cache)
+    })
   }
   const done: readonly ReactNode[] = [
     <Link to={places.artifact(PROMPT)}>Open the prompt</Link>,
@@ -193,7 +188,7 @@ export function Tour({ leave }: { readonly leave: () => void }) {
               <Button
                 kind={step === at ? 'primary' : 'plain'}
                 needs={step === 2 ? 'invoke' : 'write'}
-                busy={busy === step}
+                busy={isBusy && taken === step}
                 refusal={
                   step > at
                     ? 'The step before comes first.'

@@ -10,7 +10,7 @@ import { Keys } from './keys.tsx'
 import { Secrets } from './secrets.tsx'
 import { Storage } from './storage.tsx'
 import { Webhooks } from './webhooks.tsx'
-import { useRoute, useWrite } from '../../api/use-route.ts'
+import { useRoute, useWrite, useWork, refetchShown } from '../../api/use-route.ts'
 import { Failure } from '../../parts/states/states.tsx'
 import { Facts, Lead, Listing } from './section.tsx'
 import { useQueryClient } from '@tanstack/react-query'
@@ -20,6 +20,7 @@ import { draftNames, emptyDrafts } from '../../parts/drafts/drafts-kept.ts'
 import { Ago } from '../../parts/time/time.tsx'
 import { useSession, useRefusal } from '../../shell/session.tsx'
 import { chosenTheme, chooseTheme, type Theme } from '../../shell/document.ts'
+import { writeOurs } from '../../api/ours.ts'
 
 type Trashed = Answer<'GET /trash'>['trash'][number]
 
@@ -28,22 +29,15 @@ function Trash() {
   const refusal = useRefusal('read')
   const trash = useRoute('GET /trash', {}, { enabled: refusal === undefined })
   const [leaving, setLeaving] = useState<Trashed>()
-  const [failure, setFailure] = useState<unknown>()
+  const { start, error: failure } = useWork()
   const purge = useWrite('DELETE /trash/{id}')
-  const workflows = useWrite('POST /simple/workflows/{id}/undelete')
-  const testsets = useWrite('POST /simple/testsets/{id}/undelete')
-  const environments = useWrite('POST /simple/environments/{id}/undelete')
-  const queries = useWrite('POST /simple/queries/{id}/undelete')
-  const restore = ({ id, kind }: Trashed): void => {
-    setFailure(undefined)
-    const ask = { path: { id } }
-    const families: Readonly<Record<string, () => Promise<unknown>>> = {
-      workflow: () => workflows.mutateAsync(ask),
-      testset: () => testsets.mutateAsync(ask),
-      environment: () => environments.mutateAsync(ask),
-      query: () => queries.mutateAsync(ask),
-    }
-    families[kind]?.().catch(setFailure)
+  const cache = useQueryClient()
+  // All families are restored in the same way.
+  const restore = async ({ id, kind }: Trashed): Promise<void> => {
+    const family = kind === 'query' ? 'queries' : `${kind}s`
+    const route = `POST /simple/${family}/{id}/undelete` as 'POST /simple/workflows/{id}/undelete'
+    await writeOurs(() => call(route, { path: { id } }))
+    await refetchShown(cache)
   }
   return (
     <>
@@ -75,7 +69,11 @@ function Trash() {
             name: 'Change',
             cell: (it) => (
               <span className="row">
-                <Button needs="write" aria-label={`Restore ${it.slug}`} onClick={() => restore(it)}>
+                <Button
+                  needs="write"
+                  aria-label={`Restore ${it.slug}`}
+                  onClick={() => void start(() => restore(it))}
+                >
                   Restore
                 </Button>
                 <Button
@@ -120,34 +118,26 @@ function SessionSettings() {
   const session = useSession()
   const cache = useQueryClient()
   const [theme, setTheme] = useState(chosenTheme)
-  const [error, setError] = useState<unknown>()
-  const [isBusy, setBusy] = useState(false)
+  const { start, isBusy, error } = useWork()
   const [drafts, setDrafts] = useState<readonly string[]>([])
   useEffect(() => {
     // A browser without drafts lists none.
     draftNames().then(setDrafts, () => undefined)
   }, [])
   async function signOut(): Promise<void> {
-    setBusy(true)
-    setError(undefined)
-    try {
-      await call('DELETE /sessions/current', {})
-      // A browser that cannot store drafts cannot delete them either.
-      await emptyDrafts().catch(() => undefined)
-      // Data of this key is not shown to the next one. The session is refetched, not reset: a sign-in form that is already shown would lose what
-      // was typed.
-      await cache.invalidateQueries({ queryKey: ['session'] })
-      cache.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
-    } catch (failure) {
-      setError(failure)
-      setBusy(false)
-    }
+    await call('DELETE /sessions/current', {})
+    // A browser that cannot store drafts cannot delete them either.
+    await emptyDrafts().catch(() => undefined)
+    // Data of this key is not shown to the next one. The session is refetched, not reset: a sign-in form that is already shown would lose what
+    // was typed.
+    await cache.invalidateQueries({ queryKey: ['session'] })
+    cache.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
   }
   return (
     <>
       <Lead
         action={
-          <Button kind="primary" busy={isBusy} onClick={() => void signOut()}>
+          <Button kind="primary" busy={isBusy} onClick={() => void start(signOut)}>
             Sign out
           </Button>
         }

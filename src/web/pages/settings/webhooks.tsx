@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Answer, Ask } from '../../api/call.ts'
-import { usePages, useWrite } from '../../api/use-route.ts'
+import { usePages, useWrite, useWork } from '../../api/use-route.ts'
 import { Button, MoreButton } from '../../parts/button/button.tsx'
 import { ApiLines, curlOf } from '../../parts/copy/api-lines.tsx'
 import { FormDialog } from '../../parts/dialog/dialog.tsx'
@@ -120,7 +120,7 @@ function WebhookDetail({ webhook }: { readonly webhook: WebhookRecord }) {
   const test = useWrite('POST /webhooks/{id}/test')
   const archive = useWrite('POST /webhooks/{id}/archive')
   const unarchive = useWrite('POST /webhooks/{id}/unarchive')
-  const [error, setError] = useState<unknown>()
+  const { start, error } = useWork()
   const refusal = useRefusal('read')
   const isArchived = webhook.deleted_at !== undefined
   const deliveries = usePages(
@@ -129,10 +129,6 @@ function WebhookDetail({ webhook }: { readonly webhook: WebhookRecord }) {
     // Deliveries that wait for the next attempt change by themselves.
     { enabled: refusal === undefined, refetchInterval: 3000 },
   )
-  const go = (work: Promise<unknown>): void => {
-    setError(undefined)
-    work.catch(setError)
-  }
   const rows = deliveries.data?.pages.flatMap((page) => page.deliveries)
   return (
     <section aria-label={`Deliveries to ${webhook.name ?? webhook.url}`} className={styles.detail}>
@@ -143,16 +139,20 @@ function WebhookDetail({ webhook }: { readonly webhook: WebhookRecord }) {
             needs="admin"
             busy={test.isPending}
             refusal={isArchived ? 'It is archived: restore it first.' : undefined}
-            onClick={() => go(test.mutateAsync({ path }))}
+            onClick={() => void start(() => test.mutateAsync({ path }))}
           >
             Send a test
           </Button>
           {isArchived ? (
-            <Button needs="admin" onClick={() => go(unarchive.mutateAsync({ path }))}>
+            <Button needs="admin" onClick={() => void start(() => unarchive.mutateAsync({ path }))}>
               Restore
             </Button>
           ) : (
-            <Button kind="danger" needs="admin" onClick={() => go(archive.mutateAsync({ path }))}>
+            <Button
+              kind="danger"
+              needs="admin"
+              onClick={() => void start(() => archive.mutateAsync({ path }))}
+            >
               Archive
             </Button>
           )}

@@ -6,29 +6,24 @@ import { call } from '../../api/call.ts'
 import { TextField } from '../../parts/fields/fields.tsx'
 import { Copyable } from '../../parts/copy/copyable.tsx'
 import styles from './page.module.css'
+import { useWork } from '../../api/use-route.ts'
 
 /** The page shown without a session. `problem` says why a sign-in link failed. */
 export function SignIn({ problem: ofLink }: { readonly problem?: string | undefined }) {
   const [key, setKey] = useState('')
-  const [refused, setRefused] = useState<string>()
-  const [isBusy, setBusy] = useState(false)
+  const { start, isBusy, error } = useWork()
+  const refused = error === undefined ? undefined : error instanceof Error ? error.message : String(error)
   const cache = useQueryClient()
 
   useEffect(() => void (document.title = 'Sign in · Branchpoint'), [])
 
   async function submit(event: FormEvent): Promise<void> {
     event.preventDefault()
-    setBusy(true)
-    setRefused(undefined)
-    try {
+    await start(async () => {
       await call('POST /sessions', { body: { session: { key: key.trim() } } })
       if (location.pathname === `/${PAGES.signIn}`) history.replaceState(null, '', '/')
       await cache.resetQueries()
-    } catch (error) {
-      setRefused(error instanceof Error ? error.message : String(error))
-    } finally {
-      setBusy(false)
-    }
+    })
   }
 
   return (

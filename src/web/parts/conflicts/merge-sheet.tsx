@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useState } from 'react'
 import { type Answer, Problem } from '../../api/call.ts'
-import { useRoute } from '../../api/use-route.ts'
+import { useRoute, useWork } from '../../api/use-route.ts'
 import { useCommands } from '../../shell/commands.tsx'
 import { places } from '../../shell/places.ts'
 import { useRefusal } from '../../shell/session.tsx'
@@ -56,8 +56,7 @@ export function MergeSheet(props: MergeSheetProps) {
   const route = `POST /${family}s/${act}` as 'POST /workflows/variants/merge'
   const cache = useQueryClient()
   const [message, setMessage] = useState(props.message ?? '')
-  const [error, setError] = useState<unknown>()
-  const [isBusy, setBusy] = useState(false)
+  const { start, isBusy, error } = useWork()
   const [hasMoved, setMoved] = useState(false)
   const [made, setMade] = useState<Made>()
   const { send } = useSureWrite(route, kept)
@@ -79,11 +78,9 @@ export function MergeSheet(props: MergeSheetProps) {
   }, [isStale])
 
   async function save(): Promise<void> {
-    setBusy(true)
-    setError(undefined)
     setMoved(false)
+    const said = message.trim()
     try {
-      const said = message.trim()
       const answer = await send({
         body: {
           ...body,
@@ -97,12 +94,9 @@ export function MergeSheet(props: MergeSheetProps) {
       else if (found) setMade(found)
       else close()
     } catch (failure) {
-      if (isMoved(failure)) {
-        setMoved(true)
-        await readAgain()
-      } else setError(failure)
-    } finally {
-      setBusy(false)
+      if (!isMoved(failure)) throw failure
+      setMoved(true)
+      await readAgain()
     }
   }
 
@@ -133,7 +127,7 @@ export function MergeSheet(props: MergeSheetProps) {
         <>
           <Button onClick={close}>Cancel</Button>
           {hasConflicts ? (
-            <SaveMerged resolving={resolving} busy={isBusy} onSave={() => void save()} />
+            <SaveMerged resolving={resolving} busy={isBusy} onSave={() => void start(save)} />
           ) : (
             <ActButton
               action={action}
@@ -145,7 +139,7 @@ export function MergeSheet(props: MergeSheetProps) {
                     ? dry.error.message
                     : undefined
               }
-              run={() => void save()}
+              run={() => void start(save)}
             />
           )}
         </>
@@ -164,7 +158,7 @@ export function MergeSheet(props: MergeSheetProps) {
         <form
           onSubmit={(event) => {
             event.preventDefault()
-            if (!hasConflicts) void save()
+            if (!hasConflicts) void start(save)
           }}
         >
           <LongTextField

@@ -1,12 +1,13 @@
 import { X } from 'lucide-react'
 import { Dialog } from 'radix-ui'
-import { type ReactNode, useRef, type FormEvent, useId, useState } from 'react'
+import { type ReactNode, useRef, type FormEvent, useId } from 'react'
 import { Problem } from '../../api/call.ts'
 import { DialogContext } from '../../shell/commands.tsx'
 import type { Scope } from '../../shell/session.tsx'
 import { Button } from '../button/button.tsx'
 import { Failure } from '../states/states.tsx'
 import styles from './dialog.module.css'
+import { useWork } from '../../api/use-route.ts'
 
 interface ModalProps {
   readonly open: boolean
@@ -87,20 +88,11 @@ interface FormDialogProps {
 /** A dialog that confirms an action or has a form, sent by its button or Enter. */
 export function FormDialog(props: FormDialogProps) {
   const { title, action, kind = 'primary', needs, wide = false, refusal, submit, close, children } = props
-  const [error, setError] = useState<unknown>()
-  const [isBusy, setBusy] = useState(false)
+  const { start, isBusy, error } = useWork()
   const id = useId()
   async function send(event: FormEvent): Promise<void> {
     event.preventDefault()
-    setBusy(true)
-    setError(undefined)
-    try {
-      await submit()
-      close()
-    } catch (failure) {
-      setError(failure)
-      setBusy(false)
-    }
+    if (await start(submit)) close()
   }
   const said = new Set<unknown>()
   const problemOf = (field: string): string | undefined => {

@@ -15,6 +15,7 @@ import { useRefusal } from '../../shell/session.tsx'
 import { Changes } from './changes.tsx'
 import styles from './draft.module.css'
 import { RevisionDiff } from '../diff/revision-diff.tsx'
+import { useWork } from '../../api/use-route.ts'
 
 /** `variant` saves to a new variant. */
 export type DraftDialog = 'commit' | 'variant' | 'moved' | 'discard' | undefined
@@ -110,8 +111,7 @@ interface SaveDialogProps {
 function SaveDialog({ name, isNew, variant, draft, text, close, onCommitted, onMoved }: SaveDialogProps) {
   const [message, setMessage] = useState('')
   const [slug, setSlug] = useState<string | undefined>(isNew ? '' : undefined)
-  const [error, setError] = useState<unknown>()
-  const [isBusy, setBusy] = useState(false)
+  const { start, isBusy, error } = useWork()
   const { making } = draft.base
   /** Another ID for something new, after somebody else took the first one. */
   const [otherId, setOtherId] = useState<string>()
@@ -122,25 +122,25 @@ function SaveDialog({ name, isNew, variant, draft, text, close, onCommitted, onM
 
   async function commit(): Promise<void> {
     if (isBusy || refusal !== undefined) return
-    setBusy(true)
-    setError(undefined)
-    try {
-      const base =
-        making && otherId !== undefined
-          ? { ...draft.base, making: { ...making, slug: otherId.trim() } }
-          : draft.base
-      const going = { ...draft, base, message }
-      onCommitted(
-        await (slug === undefined ? commitTo(draft.base.variantId, going) : commitToNew(slug.trim(), going)),
-      )
-    } catch (failure) {
-      if (failure instanceof Problem && failure.code === 'revision_conflict') onMoved(message)
-      else setError(failure)
-      if (making && failure instanceof Problem && failure.code === 'slug_taken')
-        setOtherId(otherId ?? making.slug)
-    } finally {
-      setBusy(false)
-    }
+    const base =
+      making && otherId !== undefined
+        ? { ...draft.base, making: { ...making, slug: otherId.trim() } }
+        : draft.base
+    const going = { ...draft, base, message }
+    await start(async () => {
+      try {
+        onCommitted(
+          await (slug === undefined
+            ? commitTo(draft.base.variantId, going)
+            : commitToNew(slug.trim(), going)),
+        )
+      } catch (failure) {
+        if (failure instanceof Problem && failure.code === 'revision_conflict') return onMoved(message)
+        if (making && failure instanceof Problem && failure.code === 'slug_taken')
+          setOtherId(otherId ?? making.slug)
+        throw failure
+      }
+    })
   }
 
   const isTaken = error instanceof Problem && error.code === 'slug_taken'
@@ -250,8 +250,7 @@ function MovedSheet(props: MovedSheetProps) {
   const [ownVariant, setOwnVariant] = useState(
     () => `${variant}-${crypto.getRandomValues(new Uint16Array(1))[0]?.toString(36)}`,
   )
-  const [error, setError] = useState<unknown>()
-  const [isBusy, setBusy] = useState(false)
+  const { start: go, isBusy, error } = useWork()
   /** The draft on a variant of its own, whose conflicts are to be decided. */
   const [mine, setMine] = useState<Committed>()
   const { commitToNew, goOnTop, archiveVariant, recallCommit } = useCommitDraft(name)
@@ -263,18 +262,6 @@ function MovedSheet(props: MovedSheetProps) {
       () => undefined,
     )
   }, [])
-
-  async function go(work: () => Promise<void>): Promise<void> {
-    setBusy(true)
-    setError(undefined)
-    try {
-      await work()
-    } catch (failure) {
-      setError(failure)
-    } finally {
-      setBusy(false)
-    }
-  }
 
   if (mine)
     return (

@@ -12,6 +12,7 @@ import { LongTextField } from '../fields/fields.tsx'
 import { Failure } from '../states/states.tsx'
 import { Ago } from '../time/time.tsx'
 import styles from './feedback.module.css'
+import { useWork } from '../../api/use-route.ts'
 
 /** What somebody said about a trace: a thumb, and perhaps a note. */
 export interface Feedback {
@@ -64,11 +65,8 @@ function useFeedbackRefusal(): string | undefined {
 /** Gives and retracts feedback on a trace. A new thumb takes the place of the one before. */
 function useGiveFeedback(traceId: string, current: Feedback | undefined) {
   const cache = useQueryClient()
-  const [error, setError] = useState<unknown>()
-  const [isBusy, setBusy] = useState(false)
+  const { start, isBusy, error } = useWork()
   async function change(next: { readonly approved?: boolean; readonly comment?: string } | undefined) {
-    setBusy(true)
-    setError(undefined)
     try {
       if (next) {
         const body = { annotation: { trace_id: traceId, data: { outputs: next } } }
@@ -79,7 +77,6 @@ function useGiveFeedback(traceId: string, current: Feedback | undefined) {
         await writeOurs(() => call('DELETE /annotations/{id}', { path }))
       }
     } finally {
-      setBusy(false)
       await cache.invalidateQueries({
         predicate: ({ queryKey }) => queryKey[0] === 'feedback' || queryKey[0] === 'POST /traces/query',
       })
@@ -89,7 +86,7 @@ function useGiveFeedback(traceId: string, current: Feedback | undefined) {
     change,
     error,
     isBusy,
-    attempt: (next: Parameters<typeof change>[0]) => void change(next).catch(setError),
+    attempt: (next: Parameters<typeof change>[0]) => void start(() => change(next)),
   }
 }
 
