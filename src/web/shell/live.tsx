@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { isOurs, isRecentlyOurs, whenSettled } from '../api/ours.ts'
 import { authorName } from '../parts/chips/chips.tsx'
 import { Ago } from '../parts/time/time.tsx'
@@ -137,17 +137,35 @@ export function NewsLine({ concerns }: { readonly concerns: (event: LiveEvent) =
   const { news, seen } = useNews(concerns)
   const cache = useQueryClient()
   return (
-    <div role="status">
+    <News
+      show={() => {
+        seen()
+        void cache.invalidateQueries()
+      }}
+    >
       {news && (
+        <>
+          {sentenceOf(news)}, <Ago date={news.date} />
+        </>
+      )}
+    </News>
+  )
+}
+
+interface NewsProps {
+  /** What is new; nothing where nothing is. */
+  readonly children: ReactNode
+  readonly show: () => void
+}
+
+/** A line that something new is there, with a button that shows it. */
+export function News({ children, show }: NewsProps) {
+  return (
+    <div role="status">
+      {children && (
         <p className={styles.news}>
-          {sentenceOf(news)}, <Ago date={news.date} />:{' '}
-          <button
-            type="button"
-            onClick={() => {
-              seen()
-              void cache.invalidateQueries()
-            }}
-          >
+          {children}:{' '}
+          <button type="button" onClick={show}>
             show
           </button>
         </p>

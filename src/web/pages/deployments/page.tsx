@@ -48,6 +48,7 @@ export default function DeploymentsPage() {
     >
       <div className={styles.filter}>
         <input
+          className="control"
           type="search"
           dir="auto"
           aria-label="Show prompts whose name has"

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, Link } from '@tanstack/react-router'
-import { X } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { call } from '../../api/call.ts'
 import { useRoute } from '../../api/use-route.ts'
@@ -19,6 +18,7 @@ import {
   InputsCell,
   OutputCell,
   VirtualTable,
+  OpenedRow,
 } from './row-table.tsx'
 import styles from './compare.module.css'
 import shared from './rows.module.css'
@@ -119,15 +119,14 @@ function ComparePanel({ row, names: [base, head], judges, expected, close }: Com
   const { testcase_dedup_id: dedupId, ...columns } = data?.testcases[0]?.data ?? {}
   const wanted = expectedOf(columns, expected)
   return (
-    <aside className={shared.panel} aria-label="The opened row">
-      <header>
-        <h2>
-          Row {typeof dedupId === 'string' ? <code>{dedupId}</code> : ''} <Change row={row} />
-        </h2>
-        <button type="button" onClick={close} aria-label="Close the row">
-          <X size={16} aria-hidden />
-        </button>
-      </header>
+    <OpenedRow
+      title={
+        <>
+          {typeof dedupId === 'string' && <code>{dedupId}</code>} <Change row={row} />
+        </>
+      }
+      close={close}
+    >
       <nav aria-label="Of this row">
         {left && <Link to={places.trace(left.trace_id)}>Trace of {base}</Link>}
         {right && <Link to={places.trace(right.trace_id)}>Trace of {head}</Link>}
@@ -181,7 +180,7 @@ function ComparePanel({ row, names: [base, head], judges, expected, close }: Com
           )}
         </section>
       ))}
-    </aside>
+    </OpenedRow>
   )
 }
 

@@ -78,10 +78,10 @@ export function Verdict({ name, version, outcome }: VerdictProps) {
   const { kind, score, message } = outcome
   const [sign, word] = SIGNS[kind]
   return (
-    <span className={styles[kind]} title={message}>
+    <span className={styles.verdict} title={message}>
       {name !== undefined && <span className="clip muted">{name}</span>}
       {version !== undefined && <span className="muted">v{version}</span>}
-      <b>
+      <b data-kind={kind}>
         <span aria-hidden>{sign}</span> {word}
       </b>
       {score !== undefined && <span className="muted">{shownScore(score)}</span>}

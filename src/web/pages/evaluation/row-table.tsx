@@ -1,3 +1,4 @@
+import { X } from 'lucide-react'
 import { useQuery } from '@tanstack/react-query'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
@@ -130,6 +131,28 @@ export function VirtualTable<T>(props: VirtualTableProps<T>) {
         </div>
       </div>
     </div>
+  )
+}
+
+interface OpenedRowProps {
+  /** What is beside the word *Row*: its dedup id, and how it compares. */
+  readonly title: ReactNode
+  readonly close: () => void
+  readonly children: ReactNode
+}
+
+/** The opened row, beside the table. */
+export function OpenedRow({ title, close, children }: OpenedRowProps) {
+  return (
+    <aside className={styles.panel} aria-label="The opened row">
+      <header>
+        <h2>Row {title}</h2>
+        <button type="button" className="icon-button" onClick={close} aria-label="Close the row">
+          <X size={16} aria-hidden />
+        </button>
+      </header>
+      {children}
+    </aside>
   )
 }
 

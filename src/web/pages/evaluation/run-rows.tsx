@@ -1,6 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, Link } from '@tanstack/react-router'
-import { X } from 'lucide-react'
 import { useCallback, useEffect, useState } from 'react'
 import { call } from '../../api/call.ts'
 import { useRoute } from '../../api/use-route.ts'
@@ -20,9 +19,11 @@ import {
   InputsCell,
   OutputCell,
   VirtualTable,
+  OpenedRow,
 } from './row-table.tsx'
 import { RowAgain } from './row-again.tsx'
 import styles from './rows.module.css'
+import { News } from '../../shell/live.tsx'
 
 const OUTCOMES = ['passed', 'failed', 'error'] as const
 
@@ -46,16 +47,7 @@ export function RunRows({ run }: { readonly run: Evaluation }) {
   return (
     <>
       <RowFilters run={run} shown={shown} show={show} />
-      <div role="status">
-        {isBehind && (
-          <p className={styles.news}>
-            More rows are ready:{' '}
-            <button type="button" onClick={catchUp}>
-              show
-            </button>
-          </p>
-        )}
-      </div>
+      <News show={catchUp}>{isBehind && 'More rows are ready'}</News>
       {error ? (
         <Failure error={error} retry={refetch} />
       ) : isPending ? (
@@ -216,13 +208,7 @@ function RowPanel({ run, testcaseId, expected, close }: RowPanelProps) {
   const { testcase_dedup_id: dedupId, ...data } = testcases.data?.testcases[0]?.data ?? {}
   const wanted = expectedOf(data, expected)
   return (
-    <aside className={styles.panel} aria-label="The opened row">
-      <header>
-        <h2>Row {typeof dedupId === 'string' ? <code dir="auto">{dedupId}</code> : ''}</h2>
-        <button type="button" onClick={close} aria-label="Close the row">
-          <X size={16} aria-hidden />
-        </button>
-      </header>
+    <OpenedRow title={typeof dedupId === 'string' && <code dir="auto">{dedupId}</code>} close={close}>
       {error && <Failure error={error} />}
       {!error && !results.data && <Skeleton label="Loading the row" />}
       {results.data && !result && <p>This evaluation has not run the row yet.</p>}
@@ -263,7 +249,7 @@ function RowPanel({ run, testcaseId, expected, close }: RowPanelProps) {
           ))}
         </>
       )}
-    </aside>
+    </OpenedRow>
   )
 }
 

@@ -196,47 +196,29 @@ function PinnedChoice({ legend, label, family, value, onChange, autoFocus = fals
 
 /** The variants of the artifact, and the newest versions of the chosen one. */
 function useVersions(family: 'application' | 'testset', { slug, variant }: Pinned) {
-  const isChosen = slug !== ''
-  const ofPrompt = { enabled: isChosen && family === 'application' }
-  const ofTestset = { enabled: isChosen && family === 'testset' }
-  const windowing = { limit: NEWEST_VERSIONS_OFFERED, order: 'descending' as const }
-  const named = variant === '' ? undefined : { slug: variant }
-  const prompts = useRoute(
-    'POST /applications/variants/query',
-    { body: { application_refs: [{ slug }], windowing: { limit: NEWEST_VERSIONS_OFFERED } } },
-    ofPrompt,
+  const isChosen = { enabled: slug !== '' }
+  // Both families are asked and answered in the same way, in their own words.
+  const variants = useRoute(
+    `POST /${family}s/variants/query` as 'POST /applications/variants/query',
+    { body: { [`${family}_refs`]: [{ slug }], windowing: { limit: NEWEST_VERSIONS_OFFERED } } },
+    isChosen,
   )
-  const testsets = useRoute(
-    'POST /testsets/variants/query',
-    { body: { testset_refs: [{ slug }], windowing: { limit: NEWEST_VERSIONS_OFFERED } } },
-    ofTestset,
-  )
-  const promptLog = useRoute(
-    'POST /applications/revisions/log',
-    { body: { application_ref: { slug }, ...(named && { application_variant_ref: named }), windowing } },
-    ofPrompt,
-  )
-  const testsetLog = useRoute(
-    'POST /testsets/revisions/log',
+  const log = useRoute(
+    `POST /${family}s/revisions/log` as 'POST /applications/revisions/log',
     {
       body: {
-        testset_ref: { slug },
-        ...(named && { testset_variant_ref: named }),
-        include_testcase_ids: false,
-        windowing,
+        [`${family}_ref`]: { slug },
+        ...(variant === '' ? {} : { [`${family}_variant_ref`]: { slug: variant } }),
+        ...(family === 'testset' ? { include_testcase_ids: false } : {}),
+        windowing: { limit: NEWEST_VERSIONS_OFFERED, order: 'descending' },
       },
     },
-    ofTestset,
+    isChosen,
   )
-  return family === 'application'
-    ? {
-        variants: prompts.data?.application_variants ?? [],
-        versions: promptLog.data?.application_revisions ?? [],
-      }
-    : {
-        variants: testsets.data?.testset_variants ?? [],
-        versions: testsetLog.data?.testset_revisions ?? [],
-      }
+  return {
+    variants: variants.data?.[`${family}_variants` as 'application_variants'] ?? [],
+    versions: log.data?.[`${family}_revisions` as 'application_revisions'] ?? [],
+  }
 }
 
 /** An artifact, a variant and a version; '' means the server's default (default variant, newest version). */

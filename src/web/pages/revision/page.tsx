@@ -18,7 +18,7 @@ import { membersOf } from '../../api/json.ts'
 import { ProvenanceList } from './provenance-list.tsx'
 import styles from './revision.module.css'
 import { RevisionMenu } from './revision-menu.tsx'
-import { CodeLines } from '../../parts/text/text.tsx'
+import { CodeLines, bytes } from '../../parts/text/text.tsx'
 import { prettyJson } from '../../parts/json/json-view.tsx'
 import { EnvironmentDot, RevisionChip } from '../../parts/chips/chips.tsx'
 import { FileText } from 'lucide-react'
@@ -383,10 +383,4 @@ function OneFile({ id, path, size }: { readonly id: string; readonly path: strin
       {typeof data === 'string' && !isBinary && <CodeLines label={path} text={data} />}
     </section>
   )
-}
-
-function bytes(size: number): string {
-  if (size < 1024) return `${size} B`
-  if (size < 1024 * 1024) return `${(size / 1024).toFixed(1)} KB`
-  return `${(size / 1024 / 1024).toFixed(1)} MB`
 }

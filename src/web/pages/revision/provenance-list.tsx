@@ -68,7 +68,7 @@ export function ProvenanceList({ slug, variant, version, provenance }: Provenanc
       <section>
         <h2>Deployments</h2>
         {environments.length === 0 && <p className="muted-small">Not deployed.</p>}
-        <ul className={styles.running}>
+        <ul className="lines">
           {environments.map(({ environment, key, since }) => (
             <li key={`${environment?.slug} ${key}`}>
               {environment && <EnvironmentDot slug={environment.slug} />}

@@ -8,6 +8,7 @@ import { COMMAND } from '../../shell/document.ts'
 import { useRefusal } from '../../shell/session.tsx'
 import { Facts, Lead } from './section.tsx'
 import styles from './settings.module.css'
+import { bytes } from '../../parts/text/text.tsx'
 
 /** Refetched every five seconds. */
 const AGAIN = { refetchInterval: 5000 }
@@ -153,15 +154,6 @@ interface ServerMetric {
 }
 
 const whole = (value: number): string => Math.round(value).toLocaleString()
-
-/** `340 KB`, `1.2 GB`. */
-function bytes(value: number): string {
-  const at = Math.min(UNITS.length - 1, Math.floor(Math.log(Math.max(value, 1)) / Math.log(1024)))
-  const digits = { maximumFractionDigits: at === 0 ? 0 : 1 }
-  return `${(value / 1024 ** at).toLocaleString(undefined, digits)} ${UNITS[at]}`
-}
-
-const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB']
 
 const METRICS: readonly ServerMetric[] = [
   { name: 'branchpoint_commits_total', label: 'Versions and edits since the start', show: whole },

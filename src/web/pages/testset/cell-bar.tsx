@@ -50,6 +50,7 @@ export function CellBar({ total, active, column, row, go, open, history }: CellB
           Row{' '}
           <input
             ref={input}
+            className="control"
             inputMode="numeric"
             value={typed ?? here}
             onChange={(event) => setTyped(event.target.value)}

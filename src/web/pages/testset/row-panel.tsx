@@ -41,7 +41,13 @@ export function TestsetRow({ slug, revision, dedupId, row, close }: TestsetRowPr
           <h2>History of the row</h2>
           <code className="muted">{dedupId}</code>
         </div>
-        <button type="button" onClick={close} aria-label="Close the history" title="Close">
+        <button
+          type="button"
+          className="icon-button"
+          onClick={close}
+          aria-label="Close the history"
+          title="Close"
+        >
           <X size={16} aria-hidden />
         </button>
       </header>

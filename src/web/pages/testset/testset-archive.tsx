@@ -16,7 +16,6 @@ import { useUndo } from '../../parts/undo/undo.tsx'
 import { places } from '../../shell/places.ts'
 import { useRefusal } from '../../shell/session.tsx'
 import type { Testset, TestsetRevision } from './rows.ts'
-import styles from './testset.module.css'
 
 export interface TestsetArchiveProps {
   readonly testset: Testset
@@ -101,7 +100,7 @@ export function TestsetVariants({ testset }: { readonly testset: Testset }) {
       <h2>Variants</h2>
       {error && <Failure error={error} />}
       <ArchivedToggle isOn={isOn} onChange={onChange} />
-      <ul className={styles.variants}>
+      <ul className="lines">
         {data?.testset_variants.map(({ id, slug, deleted_at: archivedAt }) => (
           <li key={id}>
             <Link to={places.testsetVersion(testset.slug, slug)}>{slug}</Link>

@@ -216,7 +216,7 @@ function SpanPanel({ traceId, node }: { readonly traceId: string; readonly node:
       <h2>
         <Fold text={isRun ? nameOfRun(span) : own} lines={2} />
       </h2>
-      <p className={styles.facts}>
+      <p className={`row-wide muted ${styles.facts}`}>
         <span className={hasFailed(span) ? styles.failed : 'good'}>
           {hasFailed(span) ? '! failed' : '✓ succeeded'}
         </span>
@@ -278,7 +278,7 @@ function SpanLinks({ node: { span } }: { readonly node: SpanNode }) {
   const row = references.get('testcase')?.id
   if (!ran && testset === undefined && evaluationId === undefined) return null
   return (
-    <p className={styles.links}>
+    <p className={`row-wide muted ${styles.links}`}>
       {ran && (
         <span>
           <Link to={places.artifact(ran.slug)}>{ran.slug}</Link>

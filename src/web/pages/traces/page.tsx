@@ -20,6 +20,7 @@ import { Table, type Column, useRowKeys } from '../../parts/table/table.tsx'
 import { Ago, duration } from '../../parts/time/time.tsx'
 import { clipped, excerptOf } from '../../parts/text/text.tsx'
 import { dataOf, hasFailed, headIn, nameOfRun, valuesOf } from '../../parts/waterfall/spans.ts'
+import { News } from '../../shell/live.tsx'
 
 /** `/trace`: the traces, newest first, filtered by the address. */
 export default function TracesPage() {
@@ -196,16 +197,7 @@ function TraceList({ filters }: { readonly filters: TraceQuery }) {
   const isNarrowed = Object.values(filters).some((value) => value !== undefined)
   return (
     <>
-      <div role="status">
-        {isNewer && (
-          <p className={styles.news}>
-            New traces:{' '}
-            <button type="button" onClick={() => void refetch()}>
-              show
-            </button>
-          </p>
-        )}
-      </div>
+      <News show={() => void refetch()}>{isNewer && 'New traces'}</News>
       {rows.length === 0 ? (
         <Empty
           {...(isNarrowed

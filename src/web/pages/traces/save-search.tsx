@@ -1,11 +1,11 @@
 import { useNavigate } from '@tanstack/react-router'
-import { useRef, useState } from 'react'
+import { useRef } from 'react'
 import { useRoute, useWrite } from '../../api/use-route.ts'
 import { FormDialog } from '../../parts/dialog/dialog.tsx'
-import { TextField } from '../../parts/fields/fields.tsx'
 import { conditionsOf, NO_DRAFTS, type TraceQuery } from '../../parts/waterfall/trace-search.ts'
 import { places } from '../../shell/places.ts'
 import styles from './traces.module.css'
+import { NameAndId, useNamed } from '../../parts/fields/name-and-id.tsx'
 
 interface SaveSearchProps {
   readonly filters: TraceQuery
@@ -16,15 +16,13 @@ interface SaveSearchProps {
 
 /** Makes a query of the filters, or a version of the query that is changed, and opens it. */
 export function SaveSearch({ filters, query, close }: SaveSearchProps) {
-  const [name, setName] = useState('')
-  const [typed, setTyped] = useState<string>()
+  const named = useNamed()
   const make = useWrite('POST /simple/queries')
   const change = useWrite('PUT /simple/queries/{id}')
   const known = useRoute('GET /queries/{id}', { path: { id: query ?? '' } }, { enabled: query !== undefined })
   const navigate = useNavigate()
   const saved = useRef(false)
-  const leave = (): void => (saved.current ? void navigate({ to: places.query(query ?? id) }) : close())
-  const id = typed ?? idOf(name)
+  const leave = (): void => (saved.current ? void navigate({ to: places.query(query ?? named.id) }) : close())
   const left = [
     ...(filters.since === undefined && filters.before === undefined ? [] : ['the time']),
     ...(filters.approved === undefined ? [] : ['the feedback']),
@@ -35,7 +33,7 @@ export function SaveSearch({ filters, query, close }: SaveSearchProps) {
     const own = known.data?.query.id
     if (query !== undefined && own !== undefined)
       await change.mutateAsync({ path: { id: own }, body: { query: { id: own, data } } })
-    else await make.mutateAsync({ body: { query: { slug: id, name: name.trim(), data } } })
+    else await make.mutateAsync({ body: { query: { slug: named.id, name: named.name.trim(), data } } })
     saved.current = true
   }
   const lost = left.length > 0 && <p className="muted">A query does not keep {left.join(' and ')}.</p>
@@ -59,7 +57,7 @@ export function SaveSearch({ filters, query, close }: SaveSearchProps) {
       title="Save this search"
       action="Save as a query"
       needs="write"
-      refusal={name.trim() === '' ? 'Give it a name first.' : id === '' ? 'Give it an ID first.' : undefined}
+      refusal={named.name.trim() === '' ? 'Give it a name first.' : named.refusal}
       submit={save}
       close={leave}
     >
@@ -68,27 +66,10 @@ export function SaveSearch({ filters, query, close }: SaveSearchProps) {
           <p className={styles.explained}>
             A query keeps the filters with their history, and shows what they find now.
           </p>
-          <TextField label="Name" autoFocus value={name} onChange={setName} problem={problemOf('name')} />
-          <TextField
-            label="ID"
-            hint="Used in code and links. It can't be changed later."
-            value={id}
-            onChange={setTyped}
-            problem={problemOf('slug')}
-          />
+          <NameAndId named={named} problem={problemOf('slug')} />
           {lost}
         </>
       )}
     </FormDialog>
   )
-}
-
-/** An ID made of a name: `Slow answers` gives `slow-answers`. */
-function idOf(name: string): string {
-  return name
-    .normalize('NFD')
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-+|-+$/g, '')
-    .slice(0, 60)
 }

@@ -95,6 +95,7 @@ export function Combobox(props: ComboboxProps) {
       <label htmlFor={id}>{label}</label>
       <input
         id={id}
+        className="control"
         role="combobox"
         dir="auto"
         autoComplete="off"

@@ -86,7 +86,7 @@ export function Conflicts({ resolving, names, nameOf = nameOfPlace }: ConflictsP
   const count = total.toLocaleString()
   const noneLeft = left === 0 ? 'Every conflict is decided.' : undefined
   return (
-    <div className={styles.conflicts}>
+    <div>
       <div className={styles.bar}>
         <p role="status">
           {total === 1 ? '1 conflict' : `${count}${unlisted === 'more' ? ' or more' : ''} conflicts`},{' '}
@@ -320,6 +320,7 @@ function EditField({
       <label htmlFor={id}>{block.kind === 'value' ? 'Your value, as JSON' : 'Your text'}</label>
       <textarea
         id={id}
+        className="control"
         dir="auto"
         autoFocus
         rows={Math.min(14, text.split('\n').length + Math.floor(text.length / 80) + 1)}

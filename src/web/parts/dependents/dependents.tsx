@@ -5,7 +5,6 @@ import { MoreButton } from '../button/button.tsx'
 import { EnvironmentDot } from '../chips/chips.tsx'
 import { Failure } from '../states/states.tsx'
 import { places } from '../../shell/places.ts'
-import styles from './dependents.module.css'
 
 type Dependent = Answer<'POST /workflows/revisions/dependents'>['dependents'][number]
 
@@ -33,7 +32,7 @@ export function Dependents({ of, embedsOnly = false }: DependentsProps) {
       {data && all.length === 0 && (
         <p className="muted-small">{embedsOnly ? 'No other prompt uses it.' : 'Not used anywhere yet.'}</p>
       )}
-      <ul className={styles.list}>
+      <ul className="lines">
         {all.map((dependent, at) => (
           <li key={at}>
             <DependentLine dependent={dependent} />

@@ -52,6 +52,7 @@ interface LabelledProps {
   /** Renders the control with the attributes that connect it to its label and message. */
   readonly children: (tied: {
     readonly id: string
+    readonly className: string
     readonly 'aria-invalid': true | undefined
     readonly 'aria-describedby': string | undefined
   }) => ReactNode
@@ -68,6 +69,7 @@ function Labelled({ label, hint, problem, children }: LabelledProps) {
       </label>
       {children({
         id,
+        className: 'control',
         'aria-invalid': problem === undefined ? undefined : true,
         'aria-describedby': note === undefined ? undefined : `${id}-note`,
       })}
@@ -93,7 +95,7 @@ export function ChoiceField({ label, value, choices, onChange }: ChoiceFieldProp
   return (
     <div className={styles.field}>
       <label htmlFor={id}>{label}</label>
-      <select id={id} value={value} onChange={(event) => onChange(event.target.value)}>
+      <select id={id} className="control" value={value} onChange={(event) => onChange(event.target.value)}>
         {choices.map((choice) => (
           <option key={choice.value} value={choice.value}>
             {choice.label}

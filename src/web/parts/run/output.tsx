@@ -12,6 +12,7 @@ import { duration } from '../time/time.tsx'
 import { places } from '../../shell/places.ts'
 import styles from './run.module.css'
 import type { RunState } from './use-runs.ts'
+import { messagesIn } from '../conversation/read-messages.ts'
 
 export interface OutputProps {
   readonly state: RunState
@@ -163,7 +164,7 @@ function Outputs({ text, beside, isSmall }: OutputsProps) {
         )}
       </div>
     )
-  const messages = messagesIn(value)
+  const messages = messagesOf(value)
   if (messages && !isSmall) return <Conversation messages={messages} />
   if (typeof value === 'string' || messages)
     return (
@@ -183,28 +184,16 @@ function Outputs({ text, beside, isSmall }: OutputsProps) {
 export function shownText(outputs: string): string {
   const value = JSON.parse(outputs) as unknown
   if (typeof value === 'string') return value
-  const [message, ...more] = messagesIn(value) ?? []
+  const [message, ...more] = messagesOf(value) ?? []
   return message && more.length === 0 && typeof message.content === 'string'
     ? message.content
     : prettyJson(outputs)
 }
 
-/** The messages of an output; undefined if it is something else. */
-function messagesIn(value: unknown): readonly Message[] | undefined {
-  if (isMessage(value)) return [value]
-  if (typeof value !== 'object' || value === null) return undefined
-  const { messages } = value as { readonly messages?: unknown }
-  const isAll = Object.keys(value).length === 1 && Array.isArray(messages) && messages.length > 0
-  return isAll && messages.every(isMessage) ? messages : undefined
-}
-
-function isMessage(value: unknown): value is Message {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'content' in value &&
-    typeof (value as { readonly role?: unknown }).role === 'string'
-  )
+/** The messages of an output that is nothing else. */
+function messagesOf(value: unknown): readonly Message[] | undefined {
+  const found = messagesIn(value)
+  return found && Object.keys(found.rest).length === 0 ? found.messages : undefined
 }
 
 /** Continues a conversation: the reply and this message are added to it. */

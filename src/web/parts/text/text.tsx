@@ -146,6 +146,15 @@ export function excerptOf(value: unknown): string {
 /** More members would not be visible in a cell. */
 const MOST_MEMBERS = 12
 
+/** A size in units: `340 bytes`, `3.2 MB`. */
+export function bytes(size: number): string {
+  const at = Math.min(UNITS.length - 1, Math.floor(Math.log(Math.max(size, 1)) / Math.log(1024)))
+  const digits = { maximumFractionDigits: at === 0 ? 0 : 1 }
+  return `${(size / 1024 ** at).toLocaleString(undefined, digits)} ${UNITS[at]}`
+}
+
+const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB']
+
 /** The start of a text, for a cell of a table: the rest would not be visible, but slow to lay out. */
 export function clipped(text: string): string {
   return text.length > LONGEST_EXCERPT ? `${text.slice(0, LONGEST_EXCERPT)}…` : text

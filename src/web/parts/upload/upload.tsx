@@ -8,6 +8,7 @@ import { Button } from '../button/button.tsx'
 import { ChoiceField, TextField } from '../fields/fields.tsx'
 import { Failure, Progress } from '../states/states.tsx'
 import styles from './upload.module.css'
+import { bytes } from '../text/text.tsx'
 
 interface FileDropProps {
   /** The text shown while a file is dragged over it. */
@@ -99,7 +100,7 @@ export function FileFields({ value, onChange }: FileFieldsProps) {
         <span>
           {value ? (
             <>
-              <b>{value.file.name}</b> <span className="muted">{shownSize(value.file.size)}</span>
+              <b>{value.file.name}</b> <span className="muted">{bytes(value.file.size)}</span>
             </>
           ) : (
             <span className="muted">Drop a CSV, JSON, JSONL or Excel file here, or choose one.</span>
@@ -185,14 +186,6 @@ export function chooseFile(): Promise<File | undefined> {
   })
 }
 
-/** A size in units: `3.2 MB`. */
-function shownSize(bytes: number): string {
-  if (bytes < 1000) return `${bytes} bytes`
-  const [size, unit] =
-    bytes < 1e6 ? [bytes / 1e3, 'KB'] : bytes < 1e9 ? [bytes / 1e6, 'MB'] : [bytes / 1e9, 'GB']
-  return `${size.toFixed(1)} ${unit}`
-}
-
 interface UploadShownProps {
   readonly state: UploadState<UploadRoute>
   /** A link that shows whether an upload arrived, if its answer was lost. */
@@ -212,7 +205,7 @@ export function UploadShown({ state, arrived, retry }: UploadShownProps) {
     return (
       <div className={styles.progress} role="status">
         {isSent ? (
-          <Progress label="Sent; the server is reading the rows" done={0} unit={`of ${shownSize(total)}`} />
+          <Progress label="Sent; the server is reading the rows" done={0} unit={`of ${bytes(total)}`} />
         ) : (
           <Progress
             label="Sending"
