@@ -11,11 +11,11 @@ import {
 import { type Answer, type Ask, type Route, call, callText } from './call.ts'
 import { writeOurs } from './ours.ts'
 
-export interface RouteOptions {
+export interface RouteOptions<A = unknown> {
   /** False while the parameters are not known yet. */
   readonly enabled?: boolean
-  /** Refetches after this many milliseconds, for what changes by itself. */
-  readonly refetchInterval?: number | false
+  /** Refetches after this many milliseconds, for what changes by itself; a function says it by the last answer, or by the pages of a list. */
+  readonly refetchInterval?: number | false | ((answer: A | undefined) => number | false)
   /** Keeps showing the previous answer while the next one loads. */
   readonly keepPrevious?: boolean
   /** Never refetched, such as a revision by its id. */
@@ -23,13 +23,14 @@ export interface RouteOptions {
 }
 
 /** The answer of a route, cached; refetched after every write of this page. */
-export function useRoute<R extends Route>(route: R, ask: Ask<R>, options: RouteOptions = {}) {
+export function useRoute<R extends Route>(route: R, ask: Ask<R>, options: RouteOptions<Answer<R>> = {}) {
   const { enabled = true, refetchInterval = false, keepPrevious = false, immutable = false } = options
   return useQuery({
     queryKey: [route, ask],
     queryFn: ({ signal }) => call(route, ask, signal),
     enabled,
-    refetchInterval,
+    refetchInterval:
+      typeof refetchInterval === 'function' ? ({ state }) => refetchInterval(state.data) : refetchInterval,
     staleTime: immutable ? Infinity : 2000,
     ...(keepPrevious ? { placeholderData: keepPreviousData } : {}),
   })
@@ -64,15 +65,23 @@ export function useParts<R extends Route>(
 }
 
 /** A list read page by page, by `windowing.next` (interface 2.18). */
-export function usePages<R extends Route>(route: R, ask: Ask<R>, options: RouteOptions = {}) {
+export function usePages<R extends Route>(
+  route: R,
+  ask: Ask<R>,
+  options: RouteOptions<readonly Answer<R>[]> = {},
+) {
+  const { enabled = true, refetchInterval = false } = options
   return useInfiniteQuery({
     queryKey: [route, ask, 'pages'],
     queryFn: ({ pageParam, signal }) => call(route, withNext(ask, pageParam), signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (answer: Answer<R>) =>
       (answer as { readonly windowing?: { readonly next?: string } }).windowing?.next,
-    enabled: options.enabled ?? true,
-    refetchInterval: options.refetchInterval ?? false,
+    enabled,
+    refetchInterval:
+      typeof refetchInterval === 'function'
+        ? ({ state }) => refetchInterval(state.data?.pages)
+        : refetchInterval,
     staleTime: 2000,
   })
 }

@@ -29,14 +29,11 @@ const PULSE = 1000
 /** One evaluation: progress, summary, rows. */
 export function RunPage({ id }: { readonly id: string }) {
   const { tab } = useAddress()
-  const [isMoving, setMoving] = useState(true)
   const { data, error, refetch } = useRoute(
     'GET /evaluations/{id}',
     { path: { id } },
-    { refetchInterval: isMoving ? PULSE : false },
+    { refetchInterval: (answer) => (!answer || answer.evaluation.state === 'running') && PULSE },
   )
-  const state = data?.evaluation.state
-  useEffect(() => setMoving(state === undefined || state === 'running'), [state])
   useLive((event) => {
     if (event === undefined || event.references['evaluation']?.id === id) void refetch()
   })

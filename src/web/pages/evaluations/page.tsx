@@ -9,7 +9,7 @@ import { StartEvaluation } from './start-evaluation.tsx'
 import { ArtifactPicker } from '../../parts/artifact-picker/artifact-picker.tsx'
 import styles from './evaluations.module.css'
 import { COMMAND } from '../../shell/document.ts'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { usePages, useRoute } from '../../api/use-route.ts'
 import {
   type Evaluation,
@@ -118,15 +118,13 @@ function EvaluationList({ application, state, start }: EvaluationListProps) {
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = usePages(
     'POST /evaluations/query',
     { body: { evaluation: filter, windowing: { limit: PAGE, order: 'descending' } } },
-    { enabled: application === undefined || id !== undefined },
+    {
+      enabled: application === undefined || id !== undefined,
+      refetchInterval: (pages = []) =>
+        pages.some(({ evaluations }) => evaluations.some((it) => it.state === 'running')) && PULSE,
+    },
   )
   const rows = data?.pages.flatMap(({ evaluations }) => evaluations) ?? []
-  const isMoving = rows.some((row) => row.state === 'running')
-  useEffect(() => {
-    if (!isMoving) return undefined
-    const timer = setInterval(() => void refetch(), PULSE)
-    return () => clearInterval(timer)
-  }, [isMoving, refetch])
   useLive((event) => {
     if (event === undefined || event.kind === 'evaluation') void refetch()
   })

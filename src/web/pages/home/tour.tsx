@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { MessageSquareText, Route, Table2 } from 'lucide-react'
-import { type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Button } from '../../parts/button/button.tsx'
 import { Failure } from '../../parts/states/states.tsx'
 import { writeOurs } from '../../api/ours.ts'
@@ -125,18 +125,23 @@ const LOOK_AGAIN = 500
 
 /** The evaluations of the tour's prompt, the oldest first. */
 function useEvaluations(applicationId: string | undefined) {
-  const [isRunning, setRunning] = useState(false)
   const { data } = useRoute(
     'POST /evaluations/query',
     { body: { evaluation: { application_id: applicationId ?? '' }, windowing: { limit: 20 } } },
-    { enabled: applicationId !== undefined, refetchInterval: isRunning && LOOK_AGAIN, keepPrevious: true },
+    {
+      enabled: applicationId !== undefined,
+      refetchInterval: (answer) => isAnyRunning(answer?.evaluations) && LOOK_AGAIN,
+      keepPrevious: true,
+    },
   )
   const evaluations = [...(data?.evaluations ?? [])].sort((one, other) =>
     one.created_at.localeCompare(other.created_at),
   )
-  const runs = evaluations.some(({ state }) => state === 'running')
-  useEffect(() => setRunning(runs), [runs])
-  return { evaluations, isRunning: runs }
+  return { evaluations, isRunning: isAnyRunning(evaluations) }
+}
+
+function isAnyRunning(evaluations: readonly Evaluation[] = []): boolean {
+  return evaluations.some(({ state }) => state === 'running')
 }
 
 /** Creates a prompt, a testset and an evaluation, improves the prompt and evaluates it again; a mock model needs no provider's key. */

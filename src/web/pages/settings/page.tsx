@@ -4,7 +4,7 @@ import { FormDialog } from '../../parts/dialog/dialog.tsx'
 import { LinkTabs } from '../../parts/tabs/tabs.tsx'
 import { places } from '../../shell/places.ts'
 import styles from './settings.module.css'
-import { type ComponentType, useEffect, useState } from 'react'
+import { type ComponentType, useState } from 'react'
 import { Audit } from './audit.tsx'
 import { Keys } from './keys.tsx'
 import { Secrets } from './secrets.tsx'
@@ -13,7 +13,7 @@ import { Webhooks } from './webhooks.tsx'
 import { useRoute, useWrite, useWork, refetchShown } from '../../api/use-route.ts'
 import { Failure } from '../../parts/states/states.tsx'
 import { Facts, Lead, Listing } from './section.tsx'
-import { useQueryClient } from '@tanstack/react-query'
+import { useQueryClient, useQuery } from '@tanstack/react-query'
 import { call, type Answer } from '../../api/call.ts'
 import { Button } from '../../parts/button/button.tsx'
 import { draftNames, emptyDrafts } from '../../parts/drafts/drafts-kept.ts'
@@ -119,11 +119,12 @@ function SessionSettings() {
   const cache = useQueryClient()
   const [theme, setTheme] = useState(chosenTheme)
   const { start, isBusy, error } = useWork()
-  const [drafts, setDrafts] = useState<readonly string[]>([])
-  useEffect(() => {
-    // A browser without drafts lists none.
-    draftNames().then(setDrafts, () => undefined)
-  }, [])
+  // A browser that cannot store drafts has none.
+  const { data: drafts = [] } = useQuery({
+    queryKey: ['names of drafts'],
+    queryFn: () => draftNames().catch(() => []),
+    networkMode: 'always',
+  })
   async function signOut(): Promise<void> {
     await call('DELETE /sessions/current', {})
     // A browser that cannot store drafts cannot delete them either.

@@ -38,16 +38,14 @@ interface ListingProps<T> extends Omit<TableProps<T>, 'rows'> {
   }
   /** Shown if there are no rows. */
   readonly empty: string
-  /** A command that makes the first row. */
-  readonly command?: string
 }
 
 /** The table of a section, or why there is none. */
-export function Listing<T>({ things, rows, query, empty, command, ...table }: ListingProps<T>) {
+export function Listing<T>({ things, rows, query, empty, ...table }: ListingProps<T>) {
   if (query.error && !rows) return <Failure error={query.error} retry={query.refetch} />
   if (query.isLoading) return <Skeleton label={`Loading the ${things}`} />
   if (rows === undefined) return null
-  if (rows.length === 0) return <Empty {...(command !== undefined && { command })}>{empty}</Empty>
+  if (rows.length === 0) return <Empty>{empty}</Empty>
   return (
     <>
       {query.error && <Failure error={query.error} retry={query.refetch} />}

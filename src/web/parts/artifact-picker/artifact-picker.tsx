@@ -9,7 +9,6 @@ export interface ArtifactPickerProps {
   /** The selected slug, or ''. */
   readonly value: string
   readonly onChange: (slug: string) => void
-  readonly hint?: string
   readonly placeholder?: string
   readonly autoFocus?: boolean
 }

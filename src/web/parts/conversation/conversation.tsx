@@ -15,8 +15,6 @@ export interface Message {
 
 export interface ConversationProps {
   readonly messages: readonly Message[]
-  /** Content at the end of a message's header: buttons, badges. */
-  readonly aside?: (message: Message, at: number) => ReactNode
   /** Renders a text of a message; plain by default. */
   readonly text?: (text: string, at: number) => ReactNode
   /** Renders a value that is not text, such as an embed; undefined shows it as JSON. */
@@ -26,7 +24,7 @@ export interface ConversationProps {
 }
 
 /** Messages as cards, in their order, coloured by role. */
-export function Conversation({ messages, aside, text, value, marked }: ConversationProps) {
+export function Conversation({ messages, text, value, marked }: ConversationProps) {
   const draw = (content: unknown, at: number): ReactNode =>
     typeof content === 'string'
       ? (text?.(content, at) ?? <Fold text={content} />)
@@ -46,7 +44,6 @@ export function Conversation({ messages, aside, text, value, marked }: Conversat
             {typeof message.tool_call_id === 'string' && (
               <code title="The call that it answers">{message.tool_call_id}</code>
             )}
-            {aside?.(message, at)}
           </header>
           <div className={styles.text} dir="auto">
             {Array.isArray(message.content)

@@ -135,11 +135,6 @@ export function useRuns(whenOver: (job: RunJob, state: RunState) => void) {
       newest.current = new Map(newest.current).set(key, state)
       flush()
     },
-    /** Forgets the states, but not those of runs under way. */
-    clear: (): void => {
-      newest.current = new Map([...newest.current].filter(([, state]) => isUnderWay(state)))
-      flush()
-    },
   }
 }
 
