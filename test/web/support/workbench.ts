@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -51,7 +51,7 @@ export interface Visit {
   go(path: string): Promise<void>
   /** Fails where somebody with a screen reader, a keyboard or weak sight is kept out. */
   expectNoBarriers(): Promise<void>
-  /** Keeps a picture of the page in docs/img where `PICTURES=1 npm run test:rest` asks for it. */
+  /** Draws a picture of docs/img again under `PICTURES=1 npm run test:rest`; under `PICTURES=all` one that is not there yet, too. */
   picture(name: string): Promise<void>
   /** Closes the window; fails where the page wrote an error to the console, or asked another server. */
   close(): Promise<void>
@@ -149,7 +149,9 @@ async function openVisit(url: string, options: VisitOptions & { readonly key: st
     go: async (to) => void (await page.goto(url + to)),
     expectNoBarriers: async () => void expect(await barriers(page)).to.deep.equal([]),
     picture: async (name) => {
-      if (process.env['PICTURES'] !== undefined) await page.screenshot({ path: `docs/img/${name}.png` })
+      const path = `docs/img/${name}.png`
+      const { PICTURES: wanted } = process.env
+      if (wanted === 'all' || (wanted !== undefined && existsSync(path))) await page.screenshot({ path })
     },
     close: async () => {
       const session = await context.newCDPSession(page)
