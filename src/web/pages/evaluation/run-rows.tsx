@@ -64,10 +64,16 @@ export function RunRows({ run }: { readonly run: Evaluation }) {
         </Empty>
       ) : (
         <div className={open.row === undefined ? undefined : styles.beside}>
-          <RowTable
-            run={run}
+          <VirtualTable
+            label="Rows of the evaluation"
+            columns={['Row', 'Output', 'Expected', 'Results', 'Took']}
+            number="Took"
+            minWidth={680}
+            widths="minmax(0, 3fr) minmax(0, 3fr) minmax(0, 2fr) minmax(190px, 2fr) 72px"
             rows={rows}
-            expected={expected}
+            lines={Math.max(2, run.evaluators.length)}
+            keyOf={({ result }) => result.testcase_id}
+            cells={(row) => <Cells run={run} row={row} expected={expected} />}
             loadMore={loadMore}
             opened={open.row}
             open={open.open}
@@ -117,38 +123,6 @@ function RowFilters({ run, shown, show }: RowFiltersProps) {
         />
       )}
     </div>
-  )
-}
-
-interface RowTableProps {
-  readonly run: Evaluation
-  readonly rows: readonly EvaluatedRow[]
-  readonly expected: readonly string[]
-  readonly loadMore: () => void
-  /** The testcase of the opened row. */
-  readonly opened: string | undefined
-  readonly open: (testcaseId: string) => void
-  readonly close: () => void
-}
-
-/** Rows with outputs and expected outputs; more are loaded before the end is reached. */
-function RowTable({ run, rows, expected, loadMore, opened, open, close }: RowTableProps) {
-  return (
-    <VirtualTable
-      label="Rows of the evaluation"
-      columns={['Row', 'Output', 'Expected', 'Results', 'Took']}
-      number="Took"
-      minWidth={680}
-      widths="minmax(0, 3fr) minmax(0, 3fr) minmax(0, 2fr) minmax(190px, 2fr) 72px"
-      rows={rows}
-      lines={Math.max(2, run.evaluators.length)}
-      keyOf={({ result }) => result.testcase_id}
-      cells={(row) => <Cells run={run} row={row} expected={expected} />}
-      loadMore={loadMore}
-      opened={opened}
-      open={open}
-      close={close}
-    />
   )
 }
 

@@ -63,34 +63,18 @@ export default function EvaluationsPage() {
           })),
         ]}
       />
-      <EvaluationFilters application={application ?? ''} state={state} />
+      <div className={styles.filters}>
+        <ArtifactPicker
+          label="Prompt"
+          family="application"
+          placeholder="any"
+          value={application ?? ''}
+          onChange={(slug) => void navigate({ to, search: { state, application: slug } as never })}
+        />
+      </div>
       <EvaluationList application={application} state={state} start={open} />
       {isNew !== undefined && <StartEvaluation search={search} close={close} />}
     </Page>
-  )
-}
-
-/** The filters of the list, which are in the address. */
-function EvaluationFilters({
-  application,
-  state,
-}: {
-  readonly application: string
-  readonly state: string | undefined
-}) {
-  const navigate = useNavigate()
-  return (
-    <div className={styles.filters}>
-      <ArtifactPicker
-        label="Prompt"
-        family="application"
-        placeholder="any"
-        value={application}
-        onChange={(slug) =>
-          void navigate({ to: places.evaluations(), search: { state, application: slug } as never })
-        }
-      />
-    </div>
   )
 }
 

@@ -1,6 +1,6 @@
 import { useParams, useSearch } from '@tanstack/react-router'
 import { Play, Plus, Square } from 'lucide-react'
-import { useCallback, useMemo, useState } from 'react'
+import { type ReactNode, useCallback, useMemo, useState } from 'react'
 import { useRouteText } from '../../api/use-route.ts'
 import { Button } from '../../parts/button/button.tsx'
 import { useProblems } from '../../parts/fields/fields.tsx'
@@ -172,6 +172,24 @@ function Playground({ slug }: { readonly slug: string }) {
     return outputs === undefined ? undefined : shownText(outputs)
   }
   const marks = search.marks === '1' && columns.length > 1
+  function outputOf({ key }: Column): ReactNode {
+    const state = states.get(runKey(key, ONE))
+    if (!state) return <p className={styles.note}>The output will appear here.</p>
+    const { data = '{}' } = found.get(key) ?? {}
+    const goOn = (reply: string, next: string): void => {
+      const continued = continuedInputs(inputs.inputs, reply, next)
+      inputs.fill({ inputs: continued })
+      run(continued)
+    }
+    return (
+      <Output
+        state={state}
+        data={data}
+        beside={marks && key !== columns[0]?.key ? firstText : undefined}
+        onNext={takesMessages(data) && !isRunning ? goOn : undefined}
+      />
+    )
+  }
   return (
     <Page
       wide
@@ -279,22 +297,7 @@ function Playground({ slug }: { readonly slug: string }) {
               isFolded={isGrid}
               free={(variant) => freeNumber(columns, variant)}
             >
-              {!isGrid && (
-                <ColumnOutput
-                  state={states.get(runKey(column.key, ONE))}
-                  data={found.get(column.key)?.data ?? '{}'}
-                  beside={marks && at > 0 ? firstText : undefined}
-                  onNext={
-                    takesMessages(found.get(column.key)?.data ?? '{}') && !isRunning
-                      ? (reply, next) => {
-                          const continued = continuedInputs(inputs.inputs, reply, next)
-                          inputs.fill({ inputs: continued })
-                          run(continued)
-                        }
-                      : undefined
-                  }
-                />
-              )}
+              {!isGrid && outputOf(column)}
             </PlaygroundColumn>
           ))}
         </div>
@@ -347,18 +350,6 @@ function endAfter(columns: readonly Column[]): ColumnEnd {
 function fieldsOf(ready: readonly Ready[]): readonly InputField[] {
   const fields = ready.flatMap(({ data }) => inputFields(data))
   return fields.filter(({ name }, at) => fields.findIndex((it) => it.name === name) === at)
-}
-
-type ColumnOutputProps = Omit<Parameters<typeof Output>[0], 'state'> & {
-  readonly state: Parameters<typeof Output>[0]['state'] | undefined
-}
-
-function ColumnOutput({ state, ...rest }: ColumnOutputProps) {
-  return state ? (
-    <Output state={state} {...rest} />
-  ) : (
-    <p className={styles.note}>The output will appear here.</p>
-  )
 }
 
 /** The inputs of a trace's first span, and for an evaluator the output that it evaluated. */
