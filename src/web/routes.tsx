@@ -65,7 +65,7 @@ const tree = root.addChildren([
       throw redirect({ to: '/', replace: true })
     },
   }),
-  // The parts in all states, only for `npm run dev`.
+  // Parts in their states, only for `npm run dev`.
   ...(import.meta.env.DEV ? [page('/stories', () => import('./stories/page.tsx'))] : []),
 ])
 
