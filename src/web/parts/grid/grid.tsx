@@ -61,8 +61,8 @@ interface GridProps {
 
 /** Edits cells as a spreadsheet does. Below the rows there is then an empty one, which becomes a row when something is typed. */
 export interface GridEditing {
-  /** The text of a cell to edit; undefined if it is not edited in its place. */
-  readonly textOf: (place: GridPlace) => string | undefined
+  /** The text of a cell to edit, or to replace by what is typed; undefined if it is not edited in its place. */
+  readonly textOf: (place: GridPlace, isReplaced: boolean) => string | undefined
   /** Takes a typed text. */
   readonly enter: (place: GridPlace, text: string) => void
   readonly paste: (plain: string, html: string) => void

@@ -25,7 +25,7 @@ interface TypingAsked {
   /** How the text of a cell is read and taken; undefined if cells are not edited. */
   readonly editing:
     | {
-        readonly textOf: (place: GridPlace) => string | undefined
+        readonly textOf: (place: GridPlace, isReplaced: boolean) => string | undefined
         readonly enter: (place: GridPlace, text: string) => void
       }
     | undefined
@@ -43,7 +43,7 @@ export function useTyping({ editing, active, columns, onActive, onOpen, focus }:
   const run = useRef<{ readonly from: number; readonly at: GridPlace }>(undefined)
 
   function begin(place: GridPlace, typed?: string): void {
-    const text = place.column === 0 ? undefined : editing?.textOf(place)
+    const text = place.column === 0 ? undefined : editing?.textOf(place, typed !== undefined)
     if (text === undefined) return onOpen(place)
     if (place !== active) onActive(place)
     setTyping({ text: typed ?? text, before: text, isReplacing: typed !== undefined })

@@ -351,8 +351,9 @@ export function useSheet({
   }
 
   const editing: GridEditing = {
-    textOf: (place) => {
-      if (place.row < total && !rowAt(place.row)) return undefined
+    textOf: (place, isReplaced) => {
+      // A cell that is still loading can be replaced, not changed.
+      if (place.row < total && !rowAt(place.row)) return isReplaced && columnOf(place) ? '' : undefined
       const value = valueAt(place)
       return columnOf(place) && fitsInCell(value) ? textOfValue(value) : undefined
     },
