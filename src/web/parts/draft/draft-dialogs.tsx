@@ -248,7 +248,8 @@ function MovedSheet(props: MovedSheetProps) {
   const { slug, name, variant, head, draft, text, close, onCommitted, onDiscard } = props
   const [message, setMessage] = useState(props.message)
   const [ownVariant, setOwnVariant] = useState(
-    () => `${variant}-${crypto.getRandomValues(new Uint16Array(1))[0]?.toString(36)}`,
+    // With digits alone it would read as a version.
+    () => `${variant}-m${crypto.getRandomValues(new Uint16Array(1))[0]?.toString(36)}`,
   )
   const { start: go, isBusy, error } = useWork()
   /** The draft on a variant of its own, whose conflicts are to be decided. */
