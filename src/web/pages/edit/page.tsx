@@ -94,7 +94,7 @@ interface WorkspaceProps {
 function Workspace({ slug, variant, name, start, lock, again }: WorkspaceProps) {
   const { head, base, begun, isEvaluator } = start
   const readOnly = lock.isHeld === false
-  const { editing, edit, isDirty, change, kept, drop } = useEditing(name, base, begun, !readOnly)
+  const { editing, edit, isDirty, change, settle, kept, drop } = useEditing(name, base, begun, !readOnly)
   const problems = useProblems()
   const [dialog, setDialog] = useState<DraftDialog>()
   const navigate = useNavigate()
@@ -104,16 +104,15 @@ function Workspace({ slug, variant, name, start, lock, again }: WorkspaceProps) 
   const lacking = useRefusal('write')
   const isBehind = head.revisionId !== base.revisionId
   const broken = problemOfParameters(editing.typed) ?? problems.first
-  const refusal =
-    (readOnly ? 'This draft is open in another tab.' : undefined) ??
-    broken ??
-    (change !== undefined ? undefined : 'No changes.')
+  const unready = (readOnly ? 'This draft is open in another tab.' : undefined) ?? broken
   const isPrompt = promptPlaces(shown.text) !== undefined
   const schema = useEvaluatorSchema(shown.text, isEvaluator)
   const hasForm = isPrompt || schema !== undefined
   const asJson = search['view'] === 'json' || !hasForm
 
-  const commit = (): void => setDialog(isBehind ? 'moved' : 'commit')
+  function commit(): void {
+    if (settle()) setDialog(isBehind ? 'moved' : 'commit')
+  }
   async function committed(revision: Committed): Promise<void> {
     await drop()
     const warnings = revision.warnings?.map(({ message }) => message)
@@ -129,7 +128,7 @@ function Workspace({ slug, variant, name, start, lock, again }: WorkspaceProps) 
     else again()
   }
   useCommands([
-    { id: 'commit', title: 'Save version', keys: 'mod+s', refusal: lacking ?? refusal, run: commit },
+    { id: 'commit', title: 'Save version', keys: 'mod+s', refusal: lacking ?? unready, run: commit },
     {
       id: 'leave',
       title: `Back to ${variant}`,
@@ -171,7 +170,7 @@ function Workspace({ slug, variant, name, start, lock, again }: WorkspaceProps) 
           <Button
             kind="primary"
             needs="write"
-            refusal={refusal}
+            refusal={unready ?? (isDirty ? undefined : 'No changes.')}
             aria-keyshortcuts="Control+S"
             onClick={commit}
           >
@@ -188,7 +187,7 @@ function Workspace({ slug, variant, name, start, lock, again }: WorkspaceProps) 
         refusal={broken}
         lock={lock}
         again={again}
-        seeBoth={() => setDialog('moved')}
+        seeBoth={commit}
       />
       <div className={styles.workspace}>
         <div className={styles.form}>

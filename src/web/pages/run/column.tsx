@@ -189,15 +189,14 @@ function EditedColumn(props: EditedColumnProps) {
   const { head, base, begun, isEvaluator } = start
   const { project } = useSession()
   const readOnly = lock.isHeld === false
-  const { editing, edit, isDirty, change, kept, drop } = useEditing(name, base, begun, !readOnly)
+  const { editing, edit, isDirty, change, settle, kept, drop } = useEditing(name, base, begun, !readOnly)
   const problems = useProblems()
   const inspection = useInspection(editing.text)
   const [dialog, setDialog] = useState<DraftDialog>()
   const mayNotWrite = useRefusal('write')
   const broken = problemOfParameters(editing.typed) ?? problems.first
   const elsewhere = readOnly ? 'This draft is open in another tab.' : undefined
-  const refusal =
-    mayNotWrite ?? elsewhere ?? broken ?? (change === undefined ? 'This draft has no changes.' : undefined)
+  const refusal = mayNotWrite ?? elsewhere ?? broken ?? (isDirty ? undefined : 'This draft has no changes.')
   const title = `draft of ${end.variant}${end.number === 1 ? '' : ` (${end.number})`}`
   useEffect(() => {
     onReady(column.key, {
@@ -225,8 +224,8 @@ function EditedColumn(props: EditedColumnProps) {
       error={null}
       retry={again}
       items={[
-        { label: 'Save version…', refusal, run: () => setDialog(isBehind() ? 'moved' : 'commit') },
-        { label: 'New variant…', refusal, run: () => setDialog('variant') },
+        { label: 'Save version…', refusal, run: () => save(isBehind() ? 'moved' : 'commit') },
+        { label: 'New variant…', refusal, run: () => save('variant') },
         duplicateItem(props, () => void duplicate()),
         {
           label: 'Discard the draft…',
@@ -281,6 +280,10 @@ function EditedColumn(props: EditedColumnProps) {
       />
     </Frame>
   )
+
+  function save(how: DraftDialog): void {
+    if (settle()) setDialog(how)
+  }
 
   function isBehind(): boolean {
     return head.revisionId !== base.revisionId

@@ -216,7 +216,7 @@ function SheetView({
             onActive={(place, extending = false) => goTo(place, extending ? (anchor ?? active) : undefined)}
             onOpen={openAt}
             onCopy={sheet.copied}
-            editing={mayEdit ? sheet.editing : undefined}
+            editing={mayEdit && !state.isSaved ? sheet.editing : undefined}
             widthsKey={`branchpoint-widths-${testset.id}`}
             marked={historyOf}
           />

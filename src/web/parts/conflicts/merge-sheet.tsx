@@ -44,8 +44,8 @@ export interface MergeSheetProps {
   /** The name under which the browser keeps decisions. */
   readonly kept?: string
   readonly close: () => void
-  /** Called with what was made, in place of saying so here. */
-  readonly onMade?: (made: Made | undefined) => void
+  /** Called with what was made, in place of saying so here; the sheet is busy until it is done. */
+  readonly onMade?: (made: Made | undefined) => void | Promise<void>
   /** What would change. */
   readonly children?: ReactNode
 }
@@ -90,7 +90,7 @@ export function MergeSheet(props: MergeSheetProps) {
       })
       const found = (answer as Readonly<Record<string, unknown>>)[`${family}_revision`] as Made | undefined
       resolving.forget()
-      if (onMade) onMade(found)
+      if (onMade) await onMade(found)
       else if (found) setMade(found)
       else close()
     } catch (failure) {

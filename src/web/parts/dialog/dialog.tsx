@@ -92,6 +92,7 @@ export function FormDialog(props: FormDialogProps) {
   const id = useId()
   async function send(event: FormEvent): Promise<void> {
     event.preventDefault()
+    if (isBusy) return
     if (await start(submit)) close()
   }
   const said = new Set<unknown>()

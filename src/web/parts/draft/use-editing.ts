@@ -1,8 +1,9 @@
-import { del, get, set } from 'idb-keyval'
+import { get, set } from 'idb-keyval'
 import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react'
 import { useRouteText } from '../../api/use-route.ts'
 import { useDraftLock } from '../drafts/draft-lock.ts'
-import { onEmptied, draftsKept as store } from '../drafts/drafts-kept.ts'
+import { draftsKept } from '../drafts/drafts-kept.ts'
+import { useKeeping } from '../drafts/use-keeping.ts'
 import { useLive } from '../../shell/live.tsx'
 import { type JsonChange, textAt } from '../json-text/json-text.ts'
 import { type Base, beginAt, changeIn, type Editing, isChanged, problemOfParameters } from './editing.ts'
@@ -14,9 +15,12 @@ const PAUSE = 400
 export interface EditingState {
   readonly editing: Editing
   readonly edit: (change: (editing: Editing) => Editing) => void
+  /** Whether there are changes; also while that is not known yet. */
   readonly isDirty: boolean
   /** The change to commit; undefined if there is none, or the text is not valid yet. */
   readonly change: JsonChange
+  /** For somebody who asks to save: makes `change` that of what was typed last, at once; whether there is one. */
+  readonly settle: () => boolean
   /** When the draft was saved, or why it could not be. */
   readonly kept: { readonly at: string } | { readonly problem: string } | undefined
   /** Deletes the draft. */
@@ -31,73 +35,33 @@ export function useEditing(
   mayKeep: boolean,
 ): EditingState {
   const [editing, setEditing] = useState(begun ?? beginAt(base))
-  const [kept, setKept] = useState<EditingState['kept']>()
-  const unsaved = useRef<Editing | undefined>(undefined)
+  // A key that saves may come before what was typed last is drawn.
+  const newest = useRef(editing)
   // The comparison with the base follows the typing, so that a key in a long prompt is shown first.
   const followed = useDeferredValue(editing)
-  const change = useMemo(() => changeIn(base, followed), [base, followed])
+  const [settled, setSettled] = useState(editing)
+  const compared = settled === editing ? editing : followed
+  const change = useMemo(() => changeIn(base, compared), [base, compared])
   const isBroken = problemOfParameters(editing.typed) !== undefined
-  const isEmptied = useRef(false)
-
-  async function save(): Promise<void> {
-    const { current } = unsaved
-    unsaved.current = undefined
-    if (!current || isEmptied.current) return
-    const at = new Date().toISOString()
-    try {
-      if (isChanged(base, current)) await keepDraft(name, { base, editing: current, savedAt: at })
-      else await dropDraft(name)
-      setKept({ at })
-    } catch (error) {
-      setKept({ problem: error instanceof Error ? error.message : String(error) })
-    }
-  }
-  const saveNow = useRef(save)
-  saveNow.current = save
-
-  useEffect(() => {
-    if (!unsaved.current) return undefined
-    const timer = setTimeout(() => void saveNow.current(), PAUSE)
-    return () => clearTimeout(timer)
-  }, [editing])
-
-  useEffect(() => {
-    const flush = (): void => void saveNow.current()
-    document.addEventListener('visibilitychange', flush)
-    window.addEventListener('pagehide', flush)
-    return () => {
-      flush()
-      document.removeEventListener('visibilitychange', flush)
-      window.removeEventListener('pagehide', flush)
-    }
-  }, [])
-
-  useEffect(
-    () =>
-      onEmptied(() => {
-        isEmptied.current = true
-        setKept({ problem: 'somebody signed out in another tab.' })
-      }),
-    [],
+  const { kept, problem, keepSoon, drop } = useKeeping(name, (draft: Draft) =>
+    isChanged(draft.base, draft.editing) ? draft : undefined,
   )
-
   return {
     editing,
     edit: (change) => {
       if (!mayKeep) return
-      setEditing((before) => {
-        const after = change(before)
-        unsaved.current = after
-        return after
-      })
+      newest.current = change(newest.current)
+      setEditing(newest.current)
+      keepSoon({ base, editing: newest.current, savedAt: new Date().toISOString() }, PAUSE)
     },
-    isDirty: isBroken || change !== undefined,
+    isDirty: isBroken || compared !== editing || change !== undefined,
     change: isBroken ? undefined : change,
-    kept,
-    drop: async () => {
-      unsaved.current = undefined
-      await dropDraft(name)
+    settle: () => {
+      setSettled(newest.current)
+      return changeIn(base, newest.current) !== undefined
     },
+    kept: problem === undefined ? kept && { at: kept.savedAt } : { problem },
+    drop,
   }
 }
 
@@ -110,16 +74,12 @@ export interface Draft {
 
 /** Reads the draft of this name; undefined if there is none. Rejects if the browser cannot store drafts. */
 function readDraft(name: string): Promise<Draft | undefined> {
-  return get<Draft>(name, store)
+  return get<Draft>(name, draftsKept)
 }
 
 /** Saves a draft, replacing the previous one. */
 export function keepDraft(name: string, draft: Draft): Promise<void> {
-  return set(name, draft, store)
-}
-
-function dropDraft(name: string): Promise<void> {
-  return del(name, store)
+  return set(name, draft, draftsKept)
 }
 
 /** An edit that can begin: the head of its variant, and the draft that is continued. */

@@ -223,9 +223,10 @@ function Merging({ testset, base, state, read, open, merging, message }: SaveDia
       message={message}
       kept={`merge rows ${merging.variantId}`}
       close={close}
-      onMade={() => {
+      onMade={async () => {
+        await putAway(merging)
+        await state.saved()
         close()
-        void putAway(merging).then(() => state.saved())
       }}
     />
   )

@@ -51,7 +51,7 @@ export function SheetBar(props: SheetBarProps) {
   const [dialog, setDialog] = useState<SaveDialog>()
   const [asked, setAsked] = useState<ColumnAsked>()
   const elsewhere = lock.isHeld === false ? 'Another tab of this browser edits these rows.' : undefined
-  const why = refusal ?? elsewhere
+  const why = refusal ?? elsewhere ?? (state.isSaved ? 'Saved. The new version is loading.' : undefined)
   const at = active.column - 1
   const noColumn = why ?? (at < 0 || at >= columns.length ? 'Go to a column first.' : undefined)
   const noRow = why ?? (sheet.rows.bottom < sheet.rows.top ? 'Go to a row first.' : undefined)

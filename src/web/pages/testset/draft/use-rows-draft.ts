@@ -1,7 +1,8 @@
-import { del, get, set } from 'idb-keyval'
+import { get } from 'idb-keyval'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { parseJson } from '../../../api/json.ts'
-import { onEmptied, draftsKept as store } from '../../../parts/drafts/drafts-kept.ts'
+import { draftsKept } from '../../../parts/drafts/drafts-kept.ts'
+import { useKeeping } from '../../../parts/drafts/use-keeping.ts'
 import {
   type Cells,
   countsOf,
@@ -55,8 +56,13 @@ export interface RowsDraftState {
   readonly attempt: Attempt | undefined
   /** Remembers what is about to be sent. */
   readonly attempting: (attempt: Attempt) => Promise<void>
-  /** Deletes the draft in the browser. It is shown until the saved version is there. */
+  /**
+   * Deletes the draft, which was saved; resolves once the newer version is shown. What was edited since it was sent stays a draft of the same base:
+   * saving merges it.
+   */
   readonly saved: () => Promise<void>
+  /** Whether the draft was saved, and the newer version is not shown yet. */
+  readonly isSaved: boolean
   /** Gives all changes up. */
   readonly discard: () => Promise<void>
 }
@@ -90,71 +96,36 @@ export function useRowsDraft(
 ): RowsDraftState {
   const [history, setHistory] = useState<History>(() => begunAt(base, begun?.draft))
   const [attempt, setAttempt] = useState(begun?.attempt)
-  const [kept, setKept] = useState(begun?.draft)
-  const [problem, setProblem] = useState<string>()
   const [isSaved, setSaved] = useState(false)
+  const newest = useRef(history)
+  const arrived = useRef<() => void>(undefined)
   if (history.of !== base.id) {
-    setHistory(begunAt(base))
+    show(begunAt(base))
     setSaved(false)
     setAttempt(undefined)
   }
+  useEffect(() => arrived.current?.(), [base.id])
   const { draft, past, future } = history
   const counts = useMemo(() => countsOf(draft, base.total, base.columns), [draft, base])
-  const isDirty = !isNothing(counts) && !isSaved
-  const unsaved = useRef(false)
-  const isEmptied = useRef(false)
+  const { kept, problem, keepSoon, keepNow, drop } = useKeeping(name, textOf, begun)
 
-  async function keep(kept: KeptRows, isWorth: boolean): Promise<void> {
-    unsaved.current = false
-    if (isEmptied.current || !mayKeep) return
-    try {
-      if (isWorth) await set(name, textOf(kept), store)
-      else await del(name, store)
-      setKept(kept.draft)
-      setProblem(undefined)
-    } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error))
-    }
+  function show(history: History): void {
+    newest.current = history
+    setHistory(history)
   }
-  const keepNow = useRef(() => Promise.resolve())
-  keepNow.current = () => (unsaved.current ? keep({ base, draft, attempt }, isDirty) : Promise.resolve())
-
-  useEffect(() => {
-    if (!unsaved.current) return undefined
-    const timer = setTimeout(() => void keepNow.current(), draft.cells.size > FEW_ROWS ? PAUSE : 0)
-    return () => clearTimeout(timer)
-  }, [draft])
-
-  useEffect(() => {
-    const flush = (): void => void keepNow.current()
-    document.addEventListener('visibilitychange', flush)
-    window.addEventListener('pagehide', flush)
-    return () => {
-      flush()
-      document.removeEventListener('visibilitychange', flush)
-      window.removeEventListener('pagehide', flush)
-    }
-  }, [])
-
-  useEffect(
-    () =>
-      onEmptied(() => {
-        isEmptied.current = true
-        setProblem('somebody signed out in another tab.')
-      }),
-    [],
-  )
 
   function step(to: (before: History) => History): void {
     if (!mayKeep || isSaved) return
-    unsaved.current = true
-    setHistory(to)
+    const after = to(newest.current)
+    if (after === newest.current) return
+    show(after)
+    keepSoon({ base, draft: after.draft, attempt }, after.draft.cells.size > FEW_ROWS ? PAUSE : 0)
   }
 
   return {
     draft,
     counts,
-    isDirty,
+    isDirty: !isNothing(counts) && !isSaved,
     change: (change) =>
       step((before) => {
         const after = change(before.draft)
@@ -163,23 +134,25 @@ export function useRowsDraft(
       }),
     undo: past.length === 0 ? undefined : () => step(undone),
     redo: future.length === 0 ? undefined : () => step(redone),
-    isKept: kept === draft,
+    isKept: kept?.draft === draft,
     problem,
     attempt,
     attempting: async (sent) => {
       setAttempt(sent)
-      await keep({ base, draft, attempt: sent }, true)
+      await keepNow({ base, draft, attempt: sent })
     },
     saved: async () => {
-      unsaved.current = false
+      if (newest.current.draft !== draft) return
+      const shown = new Promise<void>((resolve) => (arrived.current = resolve))
       setSaved(true)
-      await del(name, store).catch(() => undefined)
+      await drop()
+      await shown
     },
+    isSaved,
     discard: async () => {
-      unsaved.current = false
-      setHistory(begunAt(base))
+      show(begunAt(base))
       setAttempt(undefined)
-      await del(name, store).catch(() => undefined)
+      await drop()
     },
   }
 }
@@ -208,7 +181,7 @@ function affordable(past: readonly RowsDraft[]): readonly RowsDraft[] {
 
 /** Reads the draft of this name; undefined if there is none. Rejects if the browser cannot keep drafts. */
 export async function readRows(name: string): Promise<KeptRows | undefined> {
-  const text = await get<string>(name, store)
+  const text = await get<string>(name, draftsKept)
   if (text === undefined) return undefined
   const { draft, ...rest } = parseJson(text) as Omit<KeptRows, 'draft'> & {
     readonly draft: Omit<RowsDraft, 'cells'> & { readonly cells: readonly WrittenRow[] }
@@ -222,8 +195,9 @@ export async function readRows(name: string): Promise<KeptRows | undefined> {
 /** A changed row as it is kept; a removed cell is its column alone. */
 type WrittenRow = readonly [id: RowId, cells: readonly (readonly [key: string, value?: unknown])[]]
 
-/** Kept as JSON text: the browser's own copies would change numbers that JavaScript cannot hold. */
-function textOf({ base, draft, attempt }: KeptRows): string {
+/** Kept as JSON text: the browser's own copies would change numbers that JavaScript cannot hold. Undefined if nothing is changed. */
+function textOf({ base, draft, attempt }: KeptRows): string | undefined {
+  if (isNothing(countsOf(draft, base.total, base.columns))) return undefined
   const cells: WrittenRow[] = []
   for (const [id, row] of draft.cells)
     cells.push([id, [...row].map(([key, value]) => (value === undefined ? [key] : [key, value]))])
