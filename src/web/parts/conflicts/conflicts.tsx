@@ -61,26 +61,16 @@ export function Conflicts({ resolving, names, nameOf = nameOfPlace }: ConflictsP
     }
     setEditing(it.key)
   }
-  useCommands([
-    { id: 'use current', title: 'Use current', group: 'Conflicts', keys: '1', run: () => take('target') },
-    { id: 'use incoming', title: 'Use incoming', group: 'Conflicts', keys: '2', run: () => take('source') },
-    { id: 'use both', title: 'Use both', group: 'Conflicts', keys: '3', run: () => take('both') },
-    { id: 'edit conflict', title: 'Edit', group: 'Conflicts', keys: 'e', run: () => block && edit(block) },
-    {
-      id: 'next conflict',
-      title: 'Next conflict',
-      group: 'Conflicts',
-      keys: 'n',
-      run: () => go(current + 1),
-    },
-    {
-      id: 'previous conflict',
-      title: 'Previous conflict',
-      group: 'Conflicts',
-      keys: 'p',
-      run: () => go(current - 1),
-    },
-  ])
+  useCommands(
+    [
+      { id: 'use current', title: 'Use current', keys: '1', run: () => take('target') },
+      { id: 'use incoming', title: 'Use incoming', keys: '2', run: () => take('source') },
+      { id: 'use both', title: 'Use both', keys: '3', run: () => take('both') },
+      { id: 'edit conflict', title: 'Edit', keys: 'e', run: () => block && edit(block) },
+      { id: 'next conflict', title: 'Next conflict', keys: 'n', run: () => go(current + 1) },
+      { id: 'previous conflict', title: 'Previous conflict', keys: 'p', run: () => go(current - 1) },
+    ].map((it) => ({ ...it, group: 'Conflicts' })),
+  )
   if (!block) return null
   const total = unlisted === undefined || unlisted === 'more' ? blocks.length : blocks.length + unlisted
   const count = total.toLocaleString()
@@ -354,6 +344,8 @@ interface SideProps {
 function SideView({ title, name, side, block, isTaken }: SideProps) {
   const { sides, around, kind } = block
   const text = sides[side]
+  // Then keys can scroll it, too.
+  const mayScroll = text !== undefined && (text.length > 300 || text.split('\n').length > 8)
   const marks =
     side === 'base' || text === undefined || sides.base === undefined
       ? undefined
@@ -370,7 +362,11 @@ function SideView({ title, name, side, block, isTaken }: SideProps) {
           {kind === 'order' ? 'its own order' : text === '' ? 'no text here' : 'removed'}
         </p>
       ) : (
-        <div className={kind === 'text' ? styles.text : styles.code} dir="auto">
+        <div
+          className={kind === 'text' ? styles.text : styles.code}
+          dir="auto"
+          {...(mayScroll && { tabIndex: 0, role: 'group', 'aria-label': title || 'Original' })}
+        >
           {around && around.before !== '' && <span className="muted">… {visible(around.before)}</span>}
           <LineText
             side="head"
@@ -403,7 +399,13 @@ function Result({ name, of, current, decisions }: ResultProps) {
       <h3>
         Result <span className={styles.kind}>{name}</span>
       </h3>
-      <div className={current.kind === 'text' ? styles.text : styles.code} dir="auto">
+      <div
+        className={styles[current.kind === 'text' ? 'text' : 'code']}
+        dir="auto"
+        tabIndex={0}
+        role="group"
+        aria-label="Text"
+      >
         {of.parts.map((it, at) =>
           typeof it === 'string' ? (
             <Fragment key={at}>{visible(isOpen ? it : folded(it))}</Fragment>
