@@ -180,6 +180,7 @@ function Save({ base, state, read, refusal, open }: SaveDialogsProps) {
         value={message}
         onChange={setMessage}
         placeholder="Without it, the version says which rows changed"
+        autoFocus
       />
     </FormDialog>
   )

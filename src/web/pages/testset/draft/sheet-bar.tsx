@@ -220,6 +220,7 @@ function ColumnDialog({ at, isNew, columns, sheet, close }: ColumnDialogProps) {
       <TextField
         label="Name"
         value={name}
+        autoFocus
         onChange={setName}
         problem={isTaken ? 'Another column has this name.' : undefined}
       />
