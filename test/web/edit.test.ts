@@ -517,6 +517,62 @@ describe('workbench: editing', () => {
       await visit.close()
     })
 
+    it('has a long line decided word by word, by keys alone: one word is left of 2,000 characters', async () => {
+      const sentences = Array.from(
+        { length: 40 },
+        (_, at) => `Point ${at} says how kindly you answer people.`,
+      )
+      const prose = (words: Readonly<Record<number, string>>): string =>
+        sentences.map((it, at) => it.replace('kindly', words[at] ?? 'kindly')).join(' ')
+      expect(prose({}).length).to.be.within(1600, 2400)
+      const parameters = (content: string) => ({
+        prompt: { messages: [{ role: 'system', content }], llm_config: { model: 'mock/examples' } },
+      })
+      await bench.ask('POST', '/simple/applications/', {
+        application: {
+          slug: 'prose',
+          data: { uri: 'svc:builtin:completion:v0', parameters: parameters(prose({})) },
+        },
+      })
+      const visit = await bench.visit({ path: '/a/prose/edit/prose' })
+      const { page } = visit
+      const { keyboard } = page
+      await textOf(page, 'Text of message 1, system').focus()
+      await keyboard.press('Control+a')
+      await keyboard.insertText(prose({ 20: 'warmly', 35: 'shortly' }))
+      await keyboard.press('Control+s')
+      await page.getByLabel('Message', { exact: true }).waitFor()
+      await commitElsewhere('prose', { parameters: parameters(prose({ 5: 'calmly', 20: 'briefly' })) })
+      await keyboard.type('Warmer')
+      await keyboard.press('Control+Enter')
+      await page.getByRole('button', { name: 'Merge my changes into v2' }).focus()
+      await keyboard.press('Enter')
+      const sheet = page.getByRole('dialog', { name: 'Merge your changes into prose' })
+      await sheet.getByText('1 conflict, 1 left').waitFor()
+      const block = sheet.getByRole('region', { name: 'Conflict 1 of 1: System message' })
+      await block.getByText('briefly', { exact: true }).waitFor()
+      await block.getByText('warmly', { exact: true }).waitFor()
+      expect((await block.textContent())?.length, 'the line is shown in part').to.be.below(800)
+      await visit.expectNoBarriers()
+      const result = sheet.getByRole('region', { name: 'Result: System message' })
+      await result.getByText('to be decided').waitFor()
+      await keyboard.press('3')
+      await result.getByText('briefly warmly').waitFor()
+      await keyboard.press('e')
+      await keyboard.press('Control+a')
+      await keyboard.type('briefly and warmly')
+      await keyboard.press('Escape')
+      await sheet.getByText('1 conflict, all decided').waitFor()
+      await keyboard.press('Control+Enter')
+      await page.waitForURL('**/a/prose/v/prose/3')
+      const { workflow_revision: merged } = JSON.parse(await head('prose'))
+      expect(merged.message).to.equal('Warmer')
+      expect(merged.data.parameters.prompt.messages[0].content).to.equal(
+        prose({ 5: 'calmly', 20: 'briefly and warmly', 35: 'shortly' }),
+      )
+      await visit.close()
+    })
+
     it('saves once what the server took while its answer was lost', async () => {
       await makePrompt('lost')
       const proxy = await startCuttingProxy(bench.url)

@@ -107,7 +107,11 @@ export async function openWorkbench(environment: Readonly<Record<string, string>
  */
 const closed = new WeakMap<Browser, BrowserContext[]>()
 
-async function openVisit(url: string, options: VisitOptions & { readonly key: string }): Promise<Visit> {
+/** Opens a browser's window at a server, signed in with this key. */
+export async function openVisit(
+  url: string,
+  options: VisitOptions & { readonly key: string },
+): Promise<Visit> {
   const { path = '/', theme = 'light', width = 1440, height = 900, key, signedOut = false } = options
   const browser = await openBrowser()
   const kept = closed.get(browser) ?? []
