@@ -22,7 +22,13 @@ interface ModalProps {
   readonly children: ReactNode
 }
 
-/** A dialog. Escape closes it, and the focus returns. A sheet takes the focus itself, so that its keys work at once. */
+/** What can be typed into or chosen. */
+const FIELDS = 'input:not(:disabled), textarea:not(:disabled), select:not(:disabled), [contenteditable=true]'
+
+/**
+ * A dialog. Escape closes it, and the focus returns. Its first field has the focus, not the button that closes it: a space that is typed into that would
+ * lose what was typed. A sheet takes the focus itself, so that its keys work at once.
+ */
 export function Modal(props: ModalProps) {
   const { open, close, title, sheet = false, wide = false, actions, children } = props
   const content = useRef<HTMLDivElement>(null)
@@ -43,9 +49,10 @@ export function Modal(props: ModalProps) {
           }}
           onOpenAutoFocus={(event) => {
             opener.current = document.activeElement
-            if (!sheet) return
+            const first = sheet ? content.current : content.current?.querySelector<HTMLElement>(FIELDS)
+            if (!first) return
             event.preventDefault()
-            content.current?.focus()
+            first.focus()
           }}
           onCloseAutoFocus={(event) => {
             event.preventDefault()
