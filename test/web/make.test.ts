@@ -169,7 +169,9 @@ describe('workbench: making things', () => {
     await row('beta').getByText('mock/echo').waitFor()
     await row('beta').getByText('production v1').waitFor()
     await list.focus()
-    for (const key of ['j', 'Space', 'j', 'Space']) await page.keyboard.press(key)
+    for (const key of ['j', 'Space']) await page.keyboard.press(key)
+    // Keys go on after a click on a box.
+    await row('beta').getByRole('checkbox').click()
     await page.getByText('2 prompts selected').waitFor()
     await visit.expectNoBarriers()
     await page.keyboard.press('t')

@@ -123,8 +123,10 @@ function nameOf(event: KeyboardEvent): string | undefined {
 /** Whether a key is text input, or belongs to the focused element (space and enter press a button or follow a link). */
 function isTyping({ target, key }: KeyboardEvent): boolean {
   if (!(target instanceof HTMLElement)) return false
-  if (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) return true
-  return /^(?:Enter| )$/.test(key) && /^(?:BUTTON|A|SUMMARY)$/.test(target.tagName)
+  const isChecked = target instanceof HTMLInputElement && /^(?:checkbox|radio)$/.test(target.type)
+  if (target.isContentEditable || (/^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName) && !isChecked))
+    return true
+  return /^(?:Enter| )$/.test(key) && /^(?:BUTTON|A|SUMMARY|INPUT)$/.test(target.tagName)
 }
 
 /** `mod+k` as this machine's users write it. */
