@@ -30,10 +30,7 @@ export function SignIn({ problem: ofLink }: { readonly problem?: string | undefi
     <main className={styles.page}>
       <img src="/icon.svg" alt="" width={40} height={40} />
       <h1>Branchpoint</h1>
-      <p>
-        A registry for prompts, testsets and evaluators in which every artifact is a git repository. Sign in
-        with an API key of the project.
-      </p>
+      <p>Write, test and release prompts. Every change is kept.</p>
       {ofLink !== undefined && refused === undefined && <p role="alert">{ofLink}</p>}
       <form onSubmit={(event) => void submit(event)}>
         <TextField
@@ -50,10 +47,10 @@ export function SignIn({ problem: ofLink }: { readonly problem?: string | undefi
           {isBusy ? 'Signing in …' : 'Sign in'}
         </button>
       </form>
-      <p>On the server’s machine, this command prints a sign-in link:</p>
+      <p>Running the server? Get a sign-in link:</p>
       <Copyable text={`${COMMAND} open`} label="Command that prints a link" />
       <p>
-        <a href="/docs/api">Every route of the interface</a>
+        <a href="/docs/api">API reference</a>
       </p>
     </main>
   )
