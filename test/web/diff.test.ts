@@ -255,6 +255,8 @@ describe('workbench: comparisons', () => {
     expect((await head()).id, 'nothing was merged').to.equal(moved.id)
     // Shown again, it is merged.
     await page.keyboard.press('Control+Enter')
+    await dialog.getByText('Done: support-bot is now v4.').waitFor()
+    await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
     await page.getByText('is 3 behind').waitFor()
     const merged = await head()
@@ -286,7 +288,8 @@ describe('workbench: comparisons', () => {
     await dialog.getByRole('button', { name: 'Use incoming for all' }).click()
     await dialog.getByText('2 conflicts, all decided').waitFor()
     await dialog.getByRole('button', { name: 'Save merged version' }).click()
-    await dialog.waitFor({ state: 'detached' })
+    await dialog.getByText('Done: answers is now v3.').waitFor()
+    await dialog.getByRole('button', { name: 'Close' }).last().click()
     await page.getByText('is 2 behind').waitFor()
     const { application_revision: made } = await bench.ask('POST', '/applications/revisions/retrieve', {
       application_ref: { slug: 'answers' },
@@ -339,7 +342,7 @@ describe('workbench: comparisons', () => {
     await sheet.getByText('1,200 conflicts, all decided').waitFor()
     await visit.expectNoBarriers()
     await page.keyboard.press('Control+Enter')
-    await sheet.waitFor({ state: 'detached' })
+    await sheet.getByText('Done: sums is now').waitFor()
     const { testset_revision: merged } = await bench.ask('POST', '/testsets/revisions/retrieve', {
       testset_ref: { slug: 'sums' },
     })

@@ -54,8 +54,9 @@ function Comparison({ slug, base, head }: { readonly slug: string; readonly base
           placeOf={({ version, slug: revision }) => placeOf(slug, revision, version)}
         />
       )}
-      {compared && base.kind === 'variant' && before.data && after.data && compared.compare.ahead > 0 && (
+      {compared && base.kind === 'variant' && before.data && after.data && (
         <MergeBox
+          isAhead={compared.compare.ahead > 0}
           family="testset"
           slug={slug}
           names={{ source: nameOfEnd(head), target: base.slug }}

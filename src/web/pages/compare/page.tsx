@@ -62,8 +62,9 @@ function Comparison({ slug, base, head }: { readonly slug: string; readonly base
           placeOf={(it) => places.revision(slug, it.slug)}
         />
       )}
-      {compare && base.kind === 'variant' && before.data && after.data && compare.ahead > 0 && (
+      {compare && base.kind === 'variant' && before.data && after.data && (
         <MergeBox
+          isAhead={compare.ahead > 0}
           family="workflow"
           slug={slug}
           names={{ source: nameOfEnd(head), target: base.slug }}

@@ -286,8 +286,8 @@ export function nameOfPlace({ place }: Conflict, roles: readonly string[] = []):
   if (typeof place === 'object') {
     if ('row' in place)
       return place.column === undefined
-        ? `Row ${place.row.slice(0, 12)}`
-        : `${place.column}, row ${place.row.slice(0, 12)}`
+        ? `Row ${place.row.slice(0, 40)}`
+        : `${place.column}, row ${place.row.slice(0, 40)}`
     if ('file' in place) return place.file
     return 'header' in place ? placeWords(place.header) : 'Order of the rows'
   }

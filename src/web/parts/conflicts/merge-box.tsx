@@ -15,6 +15,8 @@ export interface MergeBoxProps {
   readonly sides: { readonly source: object; readonly target: object }
   /** The revisions shown; a target that moved since is not written to unseen. */
   readonly revisions: { readonly source: Shown; readonly target: Shown }
+  /** Whether the source has versions that the target lacks. */
+  readonly isAhead: boolean
   readonly nameOf?: (conflict: Conflict) => string
 }
 
@@ -24,12 +26,16 @@ interface Shown {
 }
 
 /** What a merge of one end into the other would give, and the button that merges or has the conflicts decided. */
-export function MergeBox({ family, slug, names, sides, revisions, nameOf }: MergeBoxProps) {
+export function MergeBox({ family, slug, names, sides, revisions, isAhead, nameOf }: MergeBoxProps) {
   const [isOpen, setOpen] = useState(false)
-  const { data, error } = useRoute(`POST /${family}s/variants/merge` as 'POST /workflows/variants/merge', {
-    body: { ...sides, dry_run: true },
-  })
-  if (error) return <Failure error={error} />
+  const { data, error } = useRoute(
+    `POST /${family}s/variants/merge` as 'POST /workflows/variants/merge',
+    { body: { ...sides, dry_run: true } },
+    { enabled: isAhead },
+  )
+  // A merge that is done leaves nothing ahead: its sheet says so until it is closed.
+  if (!isAhead && !isOpen) return null
+  if (error && !isOpen) return <Failure error={error} />
   if (!data) return null
   const { merge } = data
   return (

@@ -147,6 +147,7 @@ function SaveDialog({ name, isNew, variant, draft, text, close, onCommitted, onM
   return (
     <Modal
       open
+      wide
       close={close}
       title="Save version"
       actions={
@@ -245,7 +246,7 @@ interface MovedSheetProps {
 
 /** Shown when another user committed since the draft began: both sides are shown, nothing is overwritten. */
 function MovedSheet(props: MovedSheetProps) {
-  const { slug, name, variant, head, draft, text, close, onCommitted, onDiscard } = props
+  const { slug, name, variant, head, draft, text, onCommitted } = props
   const [message, setMessage] = useState(props.message)
   const [ownVariant, setOwnVariant] = useState(
     // With digits alone it would read as a version.
@@ -254,6 +255,8 @@ function MovedSheet(props: MovedSheetProps) {
   const { start: go, isBusy, error } = useWork()
   /** The draft on a variant of its own, whose conflicts are to be decided. */
   const [mine, setMine] = useState<Committed>()
+  /** The variant that a merge began from, which nobody needs once the draft is edited further. */
+  const [aside, setAside] = useState<string>()
   const { commitToNew, goOnTop, archiveVariant, recallCommit } = useCommitDraft(name)
   const going = { ...draft, message }
   useEffect(() => {
@@ -263,6 +266,11 @@ function MovedSheet(props: MovedSheetProps) {
       () => undefined,
     )
   }, [])
+
+  function leave(to: () => void): void {
+    if (aside !== undefined) void archiveVariant(aside).catch(() => undefined)
+    to()
+  }
 
   if (mine)
     return (
@@ -294,11 +302,11 @@ function MovedSheet(props: MovedSheetProps) {
     <Modal
       open
       sheet
-      close={close}
+      close={() => leave(props.close)}
       title={`${variant} is now at v${head.version}`}
       actions={
         <>
-          <Button kind="danger" onClick={onDiscard}>
+          <Button kind="danger" onClick={() => leave(props.onDiscard)}>
             Discard my changes
           </Button>
           <Button
@@ -315,8 +323,9 @@ function MovedSheet(props: MovedSheetProps) {
             onClick={() =>
               void go(async () => {
                 const { revision, hasConflicts } = await goOnTop(ownVariant.trim(), going)
-                if (hasConflicts) setMine(revision)
-                else onCommitted(revision)
+                if (!hasConflicts) return onCommitted(revision)
+                setMine(revision)
+                setAside(revision.variant_id)
               })
             }
           >

@@ -41,7 +41,8 @@ export interface SaveDialogsProps {
 
 /** Reviews, saves, merges or discards the draft. */
 export function SaveDialogs(props: SaveDialogsProps) {
-  const { dialog, open, state, base } = props
+  const { dialog, open, state, base, read } = props
+  const { putAway } = useSaveRows(base, state, read)
   const close = (): void => open(undefined)
   if (dialog === 'review') return <Review {...props} />
   if (dialog === 'save') return <Save {...props} />
@@ -51,7 +52,10 @@ export function SaveDialogs(props: SaveDialogsProps) {
       title="Discard the changes?"
       action="Discard"
       kind="danger"
-      submit={() => state.discard()}
+      submit={async () => {
+        await putAway(state.attempt?.aside)
+        await state.discard()
+      }}
       close={close}
     >
       <p>
@@ -156,7 +160,7 @@ function Save({ base, state, read, refusal, open }: SaveDialogsProps) {
       try {
         const body = { ...endsOf(base, aside), ...(said === '' ? {} : { message: said }) }
         await merge.mutateAsync({ body })
-        await putAway(aside)
+        await putAway(aside.variantId)
         await state.saved()
       } catch (conflict) {
         if (!(conflict instanceof Problem) || conflict.code !== 'merge_conflict') throw conflict
@@ -225,7 +229,7 @@ function Merging({ testset, base, state, read, open, merging, message }: SaveDia
       kept={`merge rows ${merging.variantId}`}
       close={close}
       onMade={async () => {
-        await putAway(merging)
+        await putAway(merging.variantId)
         await state.saved()
         close()
       }}

@@ -169,10 +169,16 @@ export function useSaveRows(base: RowsBase, state: RowsDraftState, read: ReadRow
     const { text } = delta.current
     // The same change with the same message is the same request, also after a reload of the page.
     const { attempt } = state
-    const next =
-      attempt?.text === text && attempt.message === message ? attempt : { key: randomKey(), text, message }
+    const isSame = attempt?.text === text && attempt.message === message
+    const next: Attempt = isSame ? attempt : { key: randomKey(), text, message }
+    if (!isSame) await putAway(attempt?.aside)
     await state.attempting(next)
     return next
+  }
+
+  /** Archives the variant that a draft was merged from, or was to be. */
+  async function putAway(variantId: string | undefined): Promise<void> {
+    if (variantId !== undefined) await archive.mutateAsync({ path: { id: variantId } }).catch(() => undefined)
   }
 
   async function send(variantId: string, { key, text, message }: Attempt): Promise<SavedRows> {
@@ -199,12 +205,11 @@ export function useSaveRows(base: RowsBase, state: RowsDraftState, read: ReadRow
           testset_revision_ref: { id: base.id ?? '' },
         },
       })
+      await state.attempting({ ...attempt, aside: made.id })
       await send(made.id, { ...attempt, key: `${attempt.key}-aside` })
       return { variantId: made.id, variantSlug: made.slug }
     },
-    /** Puts the variant away once it is merged. */
-    putAway: async ({ variantId }: AsideRows): Promise<void> =>
-      void (await archive.mutateAsync({ path: { id: variantId } }).catch(() => undefined)),
+    putAway,
   }
 }
 

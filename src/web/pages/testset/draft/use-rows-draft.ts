@@ -37,6 +37,8 @@ export interface Attempt {
   readonly key: string
   readonly text: string
   readonly message: string
+  /** The id of the variant that it was saved on, to be merged. */
+  readonly aside?: string
 }
 
 /** A draft of rows while it is edited. */
