@@ -148,14 +148,22 @@ describe('workbench: rows edited in the grid', () => {
     const { page } = visit
     const { keyboard } = page
     await page.getByRole('button', { name: 'Type rows' }).click()
-    await grid(page).waitFor()
+    await page.getByText('Rows need columns first').waitFor()
+    await visit.expectNoBarriers()
+    await page.getByRole('button', { name: 'Add the first column' }).click()
+    // The name is typed at once; a space in it presses no button.
+    await page.getByRole('dialog', { name: 'Add a column' }).waitFor()
+    await keyboard.type('the city')
+    await keyboard.press('Enter')
+    await grid(page).getByRole('columnheader', { name: 'the city' }).waitFor()
+    await keyboard.press('Control+z')
     for (const [name, type] of [
       ['city', 'text'],
       ['people', 'number'],
       ['coastal', 'boolean'],
       ['where', 'json'],
     ] as const) {
-      await page.getByRole('button', { name: 'Column' }).click()
+      await page.getByRole('button', { name: 'Column', exact: true }).click()
       await page.getByRole('menuitem', { name: 'Add a column' }).click()
       const dialog = page.getByRole('dialog', { name: 'Add a column' })
       await dialog.getByLabel('Name').fill(name)
@@ -295,9 +303,14 @@ describe('workbench: rows edited in the grid', () => {
     )
     const first = await bench.visit({ path: '/t/shared' })
     const second = await bench.visit({ path: '/t/shared' })
-    const type = async ({ page }: { readonly page: Page }, at: string, text: string): Promise<void> => {
+    const type = async (
+      { page }: { readonly page: Page },
+      at: string,
+      text: string,
+      last = 'c',
+    ): Promise<void> => {
       await page.goto(`${bench.url}/t/shared?${at}`)
-      await cell(page, 'c').waitFor()
+      await cell(page, last).waitFor()
       await grid(page).focus()
       await page.keyboard.type(text)
       await page.keyboard.press('Enter')
@@ -322,11 +335,21 @@ describe('workbench: rows edited in the grid', () => {
     await sheet.getByText('1 conflict').first().waitFor()
     await second.expectNoBarriers()
     await sheet.getByText('first again').first().waitFor()
+    // A merge that is left for more changes leaves no variant behind.
+    await sheet.getByRole('button', { name: 'Cancel' }).click()
+    await type(second, 'at=1&column=word', 'A', 'C')
+    await second.page.keyboard.press('Control+s')
+    await second.page.keyboard.press('Control+Enter')
+    await sheet.getByText('first again').first().waitFor()
     await sheet.getByRole('button', { name: /^Use incoming for all/ }).click()
     await sheet.getByRole('button', { name: 'Save merged version' }).click()
     await sheet.waitFor({ state: 'detached' })
     await told(second.page, 'No changes')
     expect((await rowsOf('shared')).at(-1)).to.include({ word: 'C', by: 'second again' })
+    const { testset_variants: left } = await bench.ask('POST', '/testsets/variants/query', {
+      testset_refs: [{ slug: 'shared' }],
+    })
+    expect(left.map(({ slug }: { readonly slug: string }) => slug)).to.deep.equal(['shared'])
     await first.close()
     await second.close()
   })

@@ -141,6 +141,11 @@ function TestsetView({ testset, revision, total, isPinned, isEmpty, failure }: T
   return (
     <Page
       wide
+      title={[
+        testset.name ?? slug,
+        ...(variant === slug ? [] : [variant]),
+        ...(isPinned ? [`v${version}`] : []),
+      ].join(' ')}
       fills={view === 'rows' && (revision !== undefined || isEmpty)}
       crumbs={[
         { label: 'Testsets', to: places.home('testsets'), siblings: { of: 'families' } },

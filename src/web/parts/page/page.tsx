@@ -19,8 +19,9 @@ export interface Crumb {
 }
 
 export interface PageProps {
-  /** From the outermost to the current one, which is the page's heading. */
+  /** From the outermost to the current one, which is the page's heading if it has no other `title`. */
   readonly crumbs: readonly Crumb[]
+  readonly title?: string
   /** Content beside the heading. */
   readonly about?: ReactNode
   /** The buttons of the page, the primary one last. */
@@ -33,8 +34,9 @@ export interface PageProps {
 }
 
 /** A page inside the frame: breadcrumbs, heading with actions, and content. */
-export function Page({ crumbs, about, actions, wide = false, fills = false, children }: PageProps) {
-  const title = crumbs.at(-1)?.label ?? ''
+export function Page(props: PageProps) {
+  const { crumbs, about, actions, wide = false, fills = false, children } = props
+  const { title = crumbs.at(-1)?.label ?? '' } = props
   useEffect(() => {
     document.title = [...crumbs.map(({ label }) => label).reverse(), 'Branchpoint'].join(' · ')
   })

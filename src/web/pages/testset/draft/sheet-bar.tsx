@@ -160,6 +160,15 @@ export function SheetBar(props: SheetBarProps) {
       >
         Save version
       </Button>
+      {columns.length === 0 && why === undefined && (
+        <p className={styles.begin}>
+          Rows need columns first: one for each input of your prompt, and one for the expected answer. Or
+          paste a table from a spreadsheet.
+          <Button kind="primary" needs="write" onClick={() => setAsked({ at: 0, isNew: true })}>
+            Add the first column
+          </Button>
+        </p>
+      )}
       {dialog && <SaveDialogs {...{ testset, base, state, read, dialog, refusal: why }} open={setDialog} />}
       {asked && (
         <ColumnDialog
