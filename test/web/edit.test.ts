@@ -106,6 +106,8 @@ describe('workbench: editing', () => {
     expect(await checks.getByText('No problems found.').count()).to.equal(0)
     await page.getByRole('combobox', { name: 'Model' }).fill('groq/llama')
     await checks.getByText("No API key found for model 'groq/llama'").waitFor()
+    const add = page.getByRole('link', { name: 'Add GROQ_API_KEY in Settings' })
+    expect(await add.getAttribute('href')).to.equal('/settings/secrets?name=GROQ_API_KEY')
     // That may be committed all the same, so it is no error.
     await checks.getByText('Warning', { exact: true }).waitFor()
     expect(
@@ -436,7 +438,18 @@ describe('workbench: editing', () => {
         parameters: { prompt: { messages: [{ role: 'system', content: 'Theirs.' }] } },
       })
       const { page } = visit
-      await page.getByLabel('If it can’t be merged, keep my version as:').fill('mine')
+      const saveTo = page.getByLabel('If it can’t be merged, keep my version as:')
+      await saveTo.fill('left')
+      await page.getByRole('button', { name: 'Merge my changes into v2' }).click()
+      // A merge that is left for more changes leaves no variant behind.
+      const isArchived = page.waitForResponse('**/workflows/variants/*/archive')
+      await page.getByText('1 conflict, 1 left').waitFor()
+      await page.getByRole('button', { name: 'Cancel' }).click()
+      await saveTo.waitFor()
+      await page.keyboard.press('Escape')
+      expect((await isArchived).status()).to.equal(200)
+      await page.getByRole('button', { name: 'See both' }).click()
+      await saveTo.fill('mine')
       await page.getByRole('button', { name: 'Merge my changes into v2' }).click()
       const sheet = page.getByRole('dialog', { name: 'Merge your changes into same' })
       await sheet.getByText('1 conflict, 1 left').waitFor()

@@ -58,6 +58,10 @@ describe('workbench: playground', () => {
 
   it('shows four columns on one input, marks differences, edits one and saves it, and keeps all in the address', async () => {
     await makePrompt('compare', 'Say {{word}}', 'mock/examples')
+    await bench.ask('POST', '/applications/revisions/deploy', {
+      application_ref: { slug: 'compare' },
+      environment_ref: { slug: 'production' },
+    })
     await commit('compare', 'Say {{word}} twice')
     const visit = await bench.visit({ path: '/a/compare/run' })
     const { page } = visit
@@ -90,6 +94,7 @@ describe('workbench: playground', () => {
     await page.getByRole('button', { name: 'Mark differences' }).click()
     await column(2).getByText('Differs from the first column').waitFor()
     expect(await column(2).locator('mark').first().textContent()).to.equal('slowly')
+    expect(await column(2).locator('del').first().textContent()).to.equal('twice')
     expect(await column(4).getByText('Differs from the first column').count()).to.equal(1)
     await visit.expectNoBarriers()
     await visit.picture('playground-1440')
@@ -111,6 +116,10 @@ describe('workbench: playground', () => {
     await page.getByLabel('Name of the new variant').fill('old')
     await page.getByRole('button', { name: 'Make the variant' }).click()
     await page.getByRole('heading', { name: 'old v1' }).waitFor()
+    // What runs in production, whichever version that is.
+    await column(4).getByLabel('Version').selectOption('in production: v1')
+    await page.getByRole('heading', { name: 'production v1' }).waitFor()
+    expect(new URL(page.url()).searchParams.get('columns')).to.match(/,e:production$/)
     await visit.close()
   })
 

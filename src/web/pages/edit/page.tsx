@@ -64,6 +64,7 @@ function Loaded({ slug, variant, name }: LoadedProps) {
     )
   return (
     <Page
+      title={`Edit ${variant}`}
       crumbs={[
         { label: slug, to: places.artifact(slug) },
         { label: variant, to: places.version(slug, variant) },
@@ -145,6 +146,7 @@ function Workspace({ slug, variant, name, start, lock, again }: WorkspaceProps) 
   return (
     <Page
       wide
+      title={`Edit ${variant}`}
       crumbs={[
         { label: slug, to: places.artifact(slug) },
         {
@@ -220,6 +222,7 @@ function Workspace({ slug, variant, name, start, lock, again }: WorkspaceProps) 
                   edit={edit}
                   readOnly={readOnly}
                   problemAt={inspection.problemAt}
+                  missingKey={inspection.missingKey}
                   onProblem={problems.note}
                 />
               )}

@@ -16,6 +16,7 @@ import {
 } from '../../parts/draft/use-editing.ts'
 import { useInspection } from '../../parts/draft/use-inspection.ts'
 import { Button } from '../../parts/button/button.tsx'
+import { useDeployments } from '../../parts/deploy/use-deployments.ts'
 import { ChoiceField, TextField, useProblems } from '../../parts/fields/fields.tsx'
 import { Menu, type MenuItem } from '../../parts/menu/menu.tsx'
 import { Failure, Skeleton } from '../../parts/states/states.tsx'
@@ -76,18 +77,19 @@ function StoredColumn(props: ColumnProps & { readonly end: EndOf<'stored'> }) {
   const { slug, column, onReady, end, replace, add, free } = props
   const [isForking, setForking] = useState(false)
   const { project } = useSession()
-  const { variant, version, revision } = end
+  const { variant, version, revision, environment } = end
   const answer = useRouteText('POST /workflows/revisions/retrieve', {
     body: {
       workflow_ref: { slug },
       ...(variant === undefined ? {} : { workflow_variant_ref: { slug: variant } }),
       ...(version === undefined ? {} : { workflow_revision_ref: { version } }),
       ...(revision === undefined ? {} : { workflow_revision_ref: { slug: revision } }),
+      ...(environment === undefined ? {} : { environment_ref: { slug: environment } }),
     },
   })
   const found = answer.data === undefined || answer.error ? undefined : storedIn(answer.data)
   const { head: base, isEvaluator = false } = found ?? {}
-  const title = found && `${found.variant} v${found.head.version}`
+  const title = found && `${environment ?? found.variant} v${found.head.version}`
   useEffect(() => {
     onReady(
       column.key,
@@ -107,7 +109,7 @@ function StoredColumn(props: ColumnProps & { readonly end: EndOf<'stored'> }) {
   /** The head is edited as the draft of its variant, an older version as one of its own. */
   async function editHere(): Promise<void> {
     if (!found) return
-    if (version === undefined && revision === undefined)
+    if (version === undefined && revision === undefined && environment === undefined)
       return replace({ kind: 'draft', variant: found.variant, number: 1 })
     const number = free(found.variant)
     await keepDraft(draftName(project, slug, found.variant, number), {
@@ -252,6 +254,7 @@ function EditedColumn(props: EditedColumnProps) {
             edit={edit}
             readOnly={readOnly}
             problemAt={inspection.problemAt}
+            missingKey={inspection.missingKey}
             onProblem={problems.note}
           />
         ) : (
@@ -349,7 +352,10 @@ interface VersionPickerProps {
   readonly pick: (end: ColumnEnd) => void
 }
 
-/** Chooses what a column runs: the latest version of a variant, one of the last hundred, or the draft. */
+/** Begins the value of a choice that is an environment. */
+const IN = 'in '
+
+/** Chooses what a column runs: the latest version of a variant, one of the last hundred, what an environment runs, or the draft. */
 function VersionPicker({ slug, variant, shown, end, pick }: VersionPickerProps) {
   const variants = useRoute('POST /workflows/variants/query', { body: { workflow_refs: [{ slug }] } })
   const log = useRoute(
@@ -359,7 +365,9 @@ function VersionPicker({ slug, variant, shown, end, pick }: VersionPickerProps) 
   )
   const revisions = log.data?.workflow_revisions ?? []
   const slugs = variants.data?.workflow_variants.map((it) => it.slug) ?? []
-  const isLatest = end.kind === 'stored' && end.version === undefined && end.revision === undefined
+  const { deployments } = useDeployments(slug)
+  const { version, revision, environment } = end.kind === 'stored' ? end : {}
+  const isLatest = [end.kind === 'draft', version, revision, environment].every((it) => !it)
   const isListed = shown === undefined || revisions.some((it) => Number(it.version) === shown)
   return (
     <div className={styles.picker}>
@@ -371,10 +379,22 @@ function VersionPicker({ slug, variant, shown, end, pick }: VersionPickerProps) 
       />
       <ChoiceField
         label="Version"
-        value={end.kind === 'draft' ? 'draft' : isLatest ? '' : String(shown ?? '')}
+        value={
+          end.kind === 'draft'
+            ? 'draft'
+            : environment !== undefined
+              ? `${IN}${environment}`
+              : isLatest
+                ? ''
+                : String(shown ?? '')
+        }
         choices={[
           { value: 'draft', label: 'draft in this browser' },
           { value: '', label: isLatest && shown !== undefined ? `latest: v${shown}` : 'latest' },
+          ...deployments.map((it) => ({
+            value: `${IN}${it.environment.slug}`,
+            label: `in ${it.environment.slug}: v${it.revision?.version}`,
+          })),
           ...(isListed ? [] : [{ value: String(shown), label: `v${shown}` }]),
           ...revisions.map((it) => ({
             value: String(it.version),
@@ -385,7 +405,14 @@ function VersionPicker({ slug, variant, shown, end, pick }: VersionPickerProps) 
           pick(
             value === 'draft'
               ? { kind: 'draft', variant, number: 1 }
-              : { kind: 'stored', variant, version: value === '' ? undefined : Number(value) },
+              : value.startsWith(IN)
+                ? {
+                    kind: 'stored',
+                    variant: undefined,
+                    version: undefined,
+                    environment: value.slice(IN.length),
+                  }
+                : { kind: 'stored', variant, version: value === '' ? undefined : Number(value) },
           )
         }
       />

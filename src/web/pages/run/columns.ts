@@ -8,6 +8,8 @@ export type ColumnEnd =
       readonly version: number | undefined
       /** The slug of a revision, in place of both. */
       readonly revision?: string
+      /** The slug of an environment, in place of them: what it runs. */
+      readonly environment?: string
     }
   | {
       readonly kind: 'draft'
@@ -19,7 +21,7 @@ export type ColumnEnd =
 /** A column, and its name among those of the page. */
 export interface Column {
   readonly key: string
-  /** As in the address: `v:<variant>`, `v:<variant>@<version>`, `r:<revision>`, `d:<variant>` or `d:<variant>~<number>`. */
+  /** As in the address: `v:<variant>`, `v:<variant>@<version>`, `r:<revision>`, `e:<environment>`, `d:<variant>` or `d:<variant>~<number>`. */
   readonly written: string
   readonly end: ColumnEnd
 }
@@ -62,6 +64,7 @@ export function columnsOf({ columns, left, variant, version }: RunSearch): reado
 export function writtenEnd(end: ColumnEnd): string {
   if (end.kind === 'draft') return `d:${end.variant}${end.number === 1 ? '' : `~${end.number}`}`
   if (end.revision !== undefined) return `r:${end.revision}`
+  if (end.environment !== undefined) return `e:${end.environment}`
   return `v:${end.variant ?? ''}${end.version === undefined ? '' : `@${end.version}`}`
 }
 
@@ -79,8 +82,9 @@ export function freeNumber(columns: readonly Column[], variant: string): number 
 }
 
 function endOf(written: string): ColumnEnd {
-  const [, kind = 'v', rest = ''] = /^([vdr]):(.*)$/.exec(written) ?? ['', 'v', written]
+  const [, kind = 'v', rest = ''] = /^([vdre]):(.*)$/.exec(written) ?? ['', 'v', written]
   if (kind === 'r') return { kind: 'stored', variant: undefined, version: undefined, revision: rest }
+  if (kind === 'e') return { kind: 'stored', variant: undefined, version: undefined, environment: rest }
   const [, name = '', number] = /^(.*?)(?:[@~](\d+))?$/.exec(rest) ?? []
   if (kind === 'd') return { kind: 'draft', variant: name, number: Number(number ?? 1) }
   return {

@@ -263,7 +263,8 @@ export interface Part {
   readonly isChanged: boolean
 }
 
-interface WordMarks {
+/** The parts of two texts. */
+export interface WordMarks {
   readonly base: readonly Part[]
   readonly head: readonly Part[]
 }

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import { Plus, ArrowDown, ArrowUp, Trash2 } from 'lucide-react'
 import { memo, useDeferredValue, useEffect, useId, useMemo, useRef, useState } from 'react'
 import { type TemplateFormat, templateFormat } from '../../../run/templates/template-variables.ts'
@@ -9,6 +10,7 @@ import { ChoiceField, TextField } from '../fields/fields.tsx'
 import { type JsonPath, keysAt, lengthAt, stringAt, textAt } from '../json-text/json-text.ts'
 import { JsonView } from '../json/json-view.tsx'
 import { schemaProblems } from '../schema/schema-problems.ts'
+import { places as addresses } from '../../shell/places.ts'
 import styles from './draft.module.css'
 import {
   type Editing,
@@ -27,6 +29,8 @@ export interface PromptFormProps {
   readonly edit: (change: (editing: Editing) => Editing) => void
   readonly readOnly: boolean
   readonly problemAt: (path: JsonPath) => string | undefined
+  /** The provider key that a run would miss. */
+  readonly missingKey: string | undefined
   /** Called when a field becomes wrong, and with undefined when it is right again. */
   readonly onProblem: (field: string, problem: string | undefined) => void
 }
@@ -263,7 +267,8 @@ interface ModelSettingsProps extends PromptFormProps {
 const SHOWN = ['temperature', 'max_tokens', 'top_p', 'frequency_penalty', 'presence_penalty']
 
 /** The model of a prompt, its settings, and how variables are written. */
-function ModelSettings({ editing, edit, places, readOnly, problemAt, onProblem }: ModelSettingsProps) {
+function ModelSettings(props: ModelSettingsProps) {
+  const { editing, edit, places, readOnly, problemAt, missingKey, onProblem } = props
   const suggestions = useId()
   const llm = useRoute('GET /workflows/catalog/types/{key}', { path: { key: 'llm' } })
   const model = useRoute('GET /workflows/catalog/types/{key}', { path: { key: 'model' } })
@@ -289,6 +294,14 @@ function ModelSettings({ editing, edit, places, readOnly, problemAt, onProblem }
             <option key={name} value={name} />
           ))}
         </datalist>
+        {missingKey !== undefined && (
+          <p className="muted-small">
+            A run needs a key of the provider.{' '}
+            <Link to={addresses.settings('secrets')} search={{ name: missingKey }}>
+              Add {missingKey} in Settings
+            </Link>
+          </p>
+        )}
       </div>
       {places.settings &&
         SHOWN.map((name) => (

@@ -16,6 +16,8 @@ export interface Inspection {
   readonly checked: 'yes' | 'not yet' | 'unreachable'
   /** The problem at a path, or below it. */
   readonly problemAt: (path: JsonPath) => string | undefined
+  /** The provider key that a run would miss, such as `OPENAI_API_KEY`. */
+  readonly missingKey: string | undefined
 }
 
 /**
@@ -52,9 +54,17 @@ export function useInspection(text: string): Inspection {
     isRefused: found?.text === text && found.isRefused,
     checked: found?.text !== text ? 'not yet' : found.isReached ? 'yes' : 'unreachable',
     problemAt: (path) =>
-      problems.find(({ loc }) => path.every((step, at) => String(step) === String(loc[at])))?.msg,
+      problems.find(
+        ({ loc, type }) => type !== MISSING_KEY && path.every((step, at) => String(step) === String(loc[at])),
+      )?.msg,
+    missingKey: /\b[A-Z][A-Z0-9_]*_API_KEY\b/.exec(
+      problems.find(({ type }) => type === MISSING_KEY)?.msg ?? '',
+    )?.[0],
   }
 }
+
+/** The code of the warning that no key is there for the model. */
+const MISSING_KEY = 'missing_api_key'
 
 /** A warning: the server accepts it, but a run would fail. */
 function told({ code, message, target = [] }: Warned): FieldProblem {

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { useRoute } from '../../api/use-route.ts'
 import { Button } from '../button/button.tsx'
 import { Conversation, type Message } from '../conversation/conversation.tsx'
-import { wordMarks } from '../diff/line-diff.ts'
+import { wordMarks, type WordMarks } from '../diff/line-diff.ts'
 import { LongTextField } from '../fields/fields.tsx'
 import { Fold } from '../text/text.tsx'
 import { JsonView, prettyJson } from '../json/json-view.tsx'
@@ -146,7 +146,7 @@ interface OutputsProps {
 function Outputs({ text, beside, isSmall }: OutputsProps) {
   const value = JSON.parse(text) as unknown
   const words = shownText(text)
-  const marks = beside === undefined || beside === words ? undefined : wordMarks(beside, words)?.head
+  const marks = beside === undefined || beside === words ? undefined : wordMarks(beside, words)
   const lines = isSmall ? 8 : 40
   if (words === '') return <p className="muted">The output is empty.</p>
   if (beside !== undefined)
@@ -157,7 +157,15 @@ function Outputs({ text, beside, isSmall }: OutputsProps) {
         </p>
         {marks ? (
           <div className={styles.marked}>
-            {marks.map((part, at) => (part.isChanged ? <mark key={at}>{part.text}</mark> : part.text))}
+            {together(marks).map(({ text: part, of }, at) =>
+              of === 'both' ? (
+                part
+              ) : of === 'head' ? (
+                <mark key={at}>{part}</mark>
+              ) : (
+                <del key={at}>{part}</del>
+              ),
+            )}
           </div>
         ) : (
           <Fold text={words} lines={lines} />
@@ -178,6 +186,31 @@ function Outputs({ text, beside, isSmall }: OutputsProps) {
       <Fold text={words} lines={isSmall ? lines : 60} />
     </div>
   )
+}
+
+interface Piece {
+  readonly text: string
+  readonly of: 'both' | 'base' | 'head'
+}
+
+/** The words of two texts in one, in order: those of both, and those that only one has. */
+function together(marks: WordMarks): readonly Piece[] {
+  const [base, head] = [[...marks.base], [...marks.head]]
+  const pieces: Piece[] = []
+  for (;;) {
+    const [left, right] = [base[0], head[0]]
+    if (left?.isChanged === true) pieces.push({ text: base.shift()?.text ?? '', of: 'base' })
+    else if (right?.isChanged === true) pieces.push({ text: head.shift()?.text ?? '', of: 'head' })
+    else if (!left || !right) return pieces
+    else {
+      const text = left.text.length < right.text.length ? left.text : right.text
+      pieces.push({ text, of: 'both' })
+      for (const side of [base, head]) {
+        const rest = side.shift()?.text.slice(text.length) ?? ''
+        if (rest !== '') side.unshift({ text: rest, isChanged: false })
+      }
+    }
+  }
 }
 
 /** An output as a text to compare and to keep: the text of a single message, a text, otherwise JSON. */
