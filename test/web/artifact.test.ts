@@ -117,10 +117,17 @@ describe('workbench: an artifact', () => {
     await bench.ask('POST', '/simple/testsets/', {
       testset: { slug: 'capitals', data: { testcases: rows } },
     })
-    await bench.ask('POST', '/evaluations/run', {
+    const { testset_revision: capitals } = await bench.ask('POST', '/testsets/revisions/retrieve', {
+      testset_ref: { slug: 'capitals' },
+    })
+    const evaluated = {
       ...{ testset_ref: { slug: 'capitals' }, application_ref: { slug: 'judged' } },
       evaluator_refs: [{ slug: 'exact' }],
-    })
+    }
+    await bench.ask('POST', '/evaluations/run', evaluated)
+    // One of some rows only says little of the prompt.
+    const [{ id: one }] = capitals.data.testcases
+    await bench.ask('POST', '/evaluations/run', { ...evaluated, testcase_ids: [one] })
     const visit = await bench.visit({ path: '/a/judged' })
     const facts = visit.page.getByRole('complementary', { name: 'What the prompt does' })
     await facts.getByText('exact v1').waitFor()

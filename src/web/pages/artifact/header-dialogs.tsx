@@ -168,7 +168,7 @@ interface DuplicateDialogProps extends HeaderDialogProps {
 function DuplicateDialog({ artifact, revision, close }: DuplicateDialogProps) {
   const { word, list } = artifactKind(artifact)
   const { slug, description, tags, folder } = artifact
-  const named = useNamed(`Copy of ${artifact.name ?? slug}`)
+  const named = useNamed(`Copy of ${artifact.name ?? slug}`, 'workflows')
   const create = useWrite(`POST /simple/${list}` as 'POST /simple/workflows')
   const navigate = useNavigate()
   async function duplicate(): Promise<void> {

@@ -303,7 +303,9 @@ function PromptSection({ slug, word, main, shown, show }: PromptSectionProps) {
       : []),
   ]
   const isUsual = usual.some((it) => it.value === value)
-  const nameOfOther = end && (end.kind === 'revision' ? end.slug : nameOfPicked(end))
+  const ofOther = main && revision?.variant_slug !== main.slug ? ` of ${revision?.variant_slug}` : ''
+  const nameOfOther =
+    end && (end.kind === 'revision' && revision ? `v${revision.version}${ofOther}` : nameOfPicked(end))
   const choices = isUsual || value === undefined ? usual : [...usual, { value, label: nameOfOther ?? value }]
   if (!end && !error) return main ? <Skeleton label={`Loading the ${word}`} lines={12} /> : null
   return (

@@ -178,7 +178,7 @@ function DeployPicker({ choose, close }: DeployPickerProps) {
 
 /** Makes an environment, which is a column of the board at once. */
 function NewEnvironment({ close }: { readonly close: () => void }) {
-  const named = useNamed()
+  const named = useNamed('', 'environments')
   const { mutateAsync } = useWrite('POST /simple/environments')
   const create = (): Promise<unknown> =>
     mutateAsync({ body: { environment: { slug: named.id, name: named.name } } })

@@ -166,7 +166,7 @@ const METRICS: readonly ServerMetric[] = [
   { name: 'branchpoint_trace_spans_waiting', label: 'Queued spans of traces', show: whole },
   { name: 'branchpoint_trace_spans_dropped_total', label: 'Lost spans of traces', show: whole },
   { name: 'branchpoint_scripts_running', label: 'Active scripts', show: whole },
-  { name: 'process_resident_memory_bytes', label: 'Memory', show: bytes },
+  { name: 'process_resident_memory_bytes', label: 'Memory of the server', show: bytes },
 ]
 
 /** The values of `GET /metrics` by name, summed over labels. */
