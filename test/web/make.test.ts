@@ -136,6 +136,7 @@ describe('workbench: making things', () => {
     await pane.getByRole('textbox', { name: 'Output', exact: true }).fill('See the manual, page 4.')
     await page.keyboard.press('Control+Enter')
     await pane.getByText('success').waitFor()
+    await pane.getByText('passed').waitFor()
     await visit.picture('evaluator-form-1440')
     await page.getByRole('button', { name: 'Save version' }).click()
     await dialog.getByRole('button', { name: 'Save version' }).click()

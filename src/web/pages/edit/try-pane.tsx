@@ -5,6 +5,7 @@ import { Button } from '../../parts/button/button.tsx'
 import { useProblems } from '../../parts/fields/fields.tsx'
 import { completeInputs, continuedInputs, inputFields, takesMessages } from '../../parts/run/inputs.ts'
 import { InputsForm } from '../../parts/run/inputs-form.tsx'
+import { textAt } from '../../parts/json-text/json-text.ts'
 import { Output } from '../../parts/run/output.tsx'
 import { RecentRuns, rememberRun } from '../../parts/run/recent-runs.tsx'
 import { RowSource, useRows } from '../../parts/run/row-source.tsx'
@@ -79,6 +80,8 @@ export function TryPane({ slug, variant, isUnmade, text, shown, judges, broken, 
         },
   ])
   const isChat = takesMessages(shown)
+  const said = judges && state?.outputs !== undefined ? textAt(state.outputs, ['success']) : undefined
+  const verdict = said === 'true' ? '✓ passed' : said === 'false' ? '✗ failed' : undefined
   return (
     <section aria-label="Try" className={styles.try}>
       <div className={styles.tryHead}>
@@ -123,7 +126,8 @@ export function TryPane({ slug, variant, isUnmade, text, shown, judges, broken, 
           refusal={ran === inputs.inputs ? state?.error : undefined}
         />
       )}
-      <h2>Output</h2>
+      <h2>{judges ? 'Result' : 'Output'}</h2>
+      {verdict !== undefined && <b>{verdict}</b>}
       {state ? (
         <Output
           state={state}
@@ -139,7 +143,9 @@ export function TryPane({ slug, variant, isUnmade, text, shown, judges, broken, 
           }
         />
       ) : (
-        <p className={styles.note}>The output will appear here. Nothing is saved by trying.</p>
+        <p className={styles.note}>
+          {judges ? 'The result' : 'The output'} will appear here. Nothing is saved by trying.
+        </p>
       )}
       <RecentRuns
         slug={slug}
