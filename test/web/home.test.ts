@@ -32,6 +32,9 @@ describe('workbench: the start', () => {
     await page.getByRole('link', { name: '2 of 3 rows passed' }).waitFor()
     await page.getByRole('button', { name: 'Add Chad, run again' }).click()
     await page.getByRole('link', { name: '3 of 3 rows passed' }).waitFor()
+    // What the tour did is no news, and the start page has it in the reader's words.
+    expect(await page.getByRole('button', { name: 'show' }).count()).to.equal(0)
+    await page.getByText('Compare with the column capital').waitFor()
     await visit.expectNoBarriers()
     await page.getByRole('link', { name: 'Compare the two evaluations' }).click()
     await page.waitForURL('**/eval/*...*')
@@ -216,6 +219,7 @@ describe('workbench: the start', () => {
     const visit = await bench.visit()
     await visit.page.getByText('live').waitFor()
     await bench.ask('POST', '/simple/applications/', { application: { slug: 'from-elsewhere', data: {} } })
+    await visit.page.getByText(/^from-elsewhere .* by admin/).waitFor()
     await visit.page.getByRole('button', { name: 'show' }).click()
     await visit.page.getByRole('link', { name: 'from-elsewhere' }).waitFor()
     await visit.close()

@@ -132,8 +132,14 @@ function useNews(concerns: (event: LiveEvent) => boolean): {
   return { news, seen: () => setNews(undefined) }
 }
 
+export interface NewsLineProps {
+  readonly concerns: (event: LiveEvent) => boolean
+  /** Says what has the version: for a page that shows several things. */
+  readonly isNamed?: boolean
+}
+
 /** A line about another user's change: `v13 by ci, 4 s: show`. The page changes only on request. */
-export function NewsLine({ concerns }: { readonly concerns: (event: LiveEvent) => boolean }) {
+export function NewsLine({ concerns, isNamed = false }: NewsLineProps) {
   const { news, seen } = useNews(concerns)
   const cache = useQueryClient()
   return (
@@ -145,6 +151,7 @@ export function NewsLine({ concerns }: { readonly concerns: (event: LiveEvent) =
     >
       {news && (
         <>
+          {isNamed && <bdi>{nameOf(news)} </bdi>}
           {sentenceOf(news)}, <Ago date={news.date} />
         </>
       )}
@@ -172,6 +179,11 @@ export function News({ children, show }: NewsProps) {
       )}
     </div>
   )
+}
+
+/** The slug of the prompt, the testset or whatever it is about. */
+function nameOf({ references }: LiveEvent): string {
+  return Object.entries(references).find(([level]) => !level.includes('_'))?.[1]?.slug ?? ''
 }
 
 function sentenceOf(event: LiveEvent): string {

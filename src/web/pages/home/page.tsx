@@ -100,7 +100,7 @@ export default function HomePage() {
         </Suspense>
       )}
       {family === undefined && (
-        <NewsLine concerns={({ kind: told }) => told === 'artifact' || told === 'revision'} />
+        <NewsLine isNamed concerns={({ kind: told }) => told === 'artifact' || told === 'revision'} />
       )}
       <FileDrop className={styles.drop} label="Drop the file to make a testset from it" drop={setFile}>
         {family ? (

@@ -26,6 +26,7 @@ function makePrompt(): Promise<unknown> {
       application: {
         slug: PROMPT,
         name: 'Capitals',
+        message: 'Two examples: Norway and Peru',
         data: {
           uri: 'svc:builtin:completion:v0',
           parameters: {
@@ -54,6 +55,7 @@ function makeTestset(): Promise<unknown> {
       testset: {
         slug: TESTSET,
         name: 'Capital cities',
+        message: 'Three countries',
         data: {
           testcases: [
             { data: { country: 'Norway', capital: 'Oslo' } },
@@ -68,16 +70,19 @@ function makeTestset(): Promise<unknown> {
 
 /** Runs the newest version of the prompt on the testset. Creates the evaluator if needed. */
 async function startEvaluation(): Promise<void> {
-  await call('POST /simple/evaluators', {
-    body: {
-      evaluator: {
-        slug: EVALUATOR,
-        name: 'Exact capital',
-        template: 'auto_exact_match',
-        data: { parameters: { correct_answer_key: 'capital' } },
+  await writeOurs(() =>
+    call('POST /simple/evaluators', {
+      body: {
+        evaluator: {
+          slug: EVALUATOR,
+          name: 'Exact capital',
+          template: 'auto_exact_match',
+          message: 'Compare with the column capital',
+          data: { parameters: { correct_answer_key: 'capital' } },
+        },
       },
-    },
-  }).catch((error: unknown) => {
+    }),
+  ).catch((error: unknown) => {
     if (!(error instanceof Problem && error.status === 409)) throw error
   })
   await call('POST /evaluations/run', {
@@ -103,16 +108,18 @@ async function addChad(): Promise<void> {
       { role: 'assistant', content: 'N’Djamena' },
       ...before.slice(-1),
     ]
-    await call('POST /workflows/revisions/commit', {
-      body: {
-        workflow_revision_commit: {
-          workflow_variant_id: newest.variant_id,
-          base_revision_id: newest.id,
-          message: 'Add Chad as an example',
-          delta: { set: { parameters: { prompt: { messages: added } } } },
+    await writeOurs(() =>
+      call('POST /workflows/revisions/commit', {
+        body: {
+          workflow_revision_commit: {
+            workflow_variant_id: newest.variant_id,
+            base_revision_id: newest.id,
+            message: 'Add Chad as an example',
+            delta: { set: { parameters: { prompt: { messages: added } } } },
+          },
         },
-      },
-    })
+      }),
+    )
   }
   await startEvaluation()
 }
