@@ -95,7 +95,7 @@ describe('workbench: an artifact', () => {
     await page.getByRole('option', { name: /^support-bot v3/ }).click()
     await page.waitForURL('**?shown=r%3Asupport-bot-3')
     await prompt.getByRole('paragraph').getByText('Cooler').waitFor()
-    expect(await versions.getByRole('button', { pressed: true }).textContent()).to.equal('support-bot-3')
+    expect(await versions.getByRole('button', { pressed: true }).textContent()).to.equal('v3')
     await visit.expectNoBarriers()
     // A link shows the same.
     await page.reload()

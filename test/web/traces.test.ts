@@ -265,7 +265,7 @@ describe('workbench: traces', () => {
     await page.keyboard.press('m')
     await page.getByRole('dialog', { name: 'Note on this trace' }).getByLabel('Note').fill('As we would')
     await visit.expectNoBarriers()
-    await page.getByRole('button', { name: 'Save the note' }).click()
+    await page.keyboard.press('Control+Enter')
     await feedback.getByText('As we would').waitFor()
     expect(await feedback.getByRole('listitem').count(), 'the note joins the thumb').to.equal(1)
     await visit.expectNoBarriers()

@@ -176,7 +176,16 @@ function NoteDialog({ current, save, close }: NoteDialogProps) {
       submit={() => save(text.trim())}
       close={close}
     >
-      <LongTextField label="Note" value={text} onChange={setText} rows={4} autoFocus />
+      <LongTextField
+        label="Note"
+        value={text}
+        onChange={setText}
+        rows={4}
+        autoFocus
+        onKeyDown={({ key, ctrlKey, metaKey, currentTarget }) => {
+          if (key === 'Enter' && (ctrlKey || metaKey)) currentTarget.form?.requestSubmit()
+        }}
+      />
     </FormDialog>
   )
 }
