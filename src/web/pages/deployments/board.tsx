@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { ShieldCheck } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import { ArchivedBadge, BringBack } from '../../parts/archive/archive.tsx'
+import { ArchivedBadge, BringBack, archivableArtifact } from '../../parts/archive/archive.tsx'
 import type { End } from '../../parts/compare/ends.ts'
 import { hueOf, authorName } from '../../parts/chips/chips.tsx'
 import { versionsBehind } from '../../parts/deploy/use-deployments.ts'
@@ -109,13 +109,7 @@ export function Board({ rows, environments, hasMore, loadMore, deploy, takeDown 
                 {isArchived && (
                   <span className={styles.archived}>
                     <ArchivedBadge />
-                    <BringBack
-                      isShort
-                      it={{
-                        ...{ level: 'artifact', family: 'environments', id },
-                        ...{ artifact: slug, word: 'environment' },
-                      }}
-                    />
+                    <BringBack isShort it={archivableArtifact('environments', 'environment', { id, slug })} />
                   </span>
                 )}
               </th>

@@ -1,7 +1,12 @@
 import { useNavigate, useParams, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useRoute, useWrite, usePages } from '../../api/use-route.ts'
-import { type Archivable, ArchiveDialog, ArchivedNote, ArchivedBadge } from '../../parts/archive/archive.tsx'
+import {
+  ArchiveDialog,
+  ArchivedNote,
+  ArchivedBadge,
+  archivableArtifact,
+} from '../../parts/archive/archive.tsx'
 import { endOf, textOfEnd, type End } from '../../parts/compare/ends.ts'
 import { DeploySheet, useGuard } from '../../parts/deploy/deploy-sheet.tsx'
 import { Menu } from '../../parts/menu/menu.tsx'
@@ -29,11 +34,10 @@ export default function EnvironmentPage() {
   const place = places.environment(slug)
   const isGuarded = data?.environment.flags?.is_guarded === true
   const show = useChangeAddress()
+  const openSheet = (artifact: string, end: End | undefined, ownKey: string | undefined): void =>
+    show({ deploy: artifact, what: end && textOfEnd(end), key: ownKey })
   const isNow = view === 'now'
-  const own: Archivable | undefined = data && {
-    ...{ level: 'artifact', family: 'environments', id: data.environment.id },
-    ...{ artifact: slug, word: 'environment' },
-  }
+  const own = data && archivableArtifact('environments', 'environment', data.environment)
   const isArchived = data?.environment.deleted_at !== undefined
   const [isArchiving, setArchiving] = useState(false)
   const guard = useGuard(slug)
@@ -92,21 +96,9 @@ export default function EnvironmentPage() {
             ]}
           />
           {isNow ? (
-            <RunsNow
-              slug={slug}
-              refusal={archivedRefusal}
-              deploy={(artifact, end, ownKey) =>
-                show({ deploy: artifact, what: end && textOfEnd(end), key: ownKey })
-              }
-            />
+            <RunsNow slug={slug} refusal={archivedRefusal} deploy={openSheet} />
           ) : (
-            <Timeline
-              slug={slug}
-              refusal={archivedRefusal}
-              deploy={(artifact, end, ownKey) =>
-                show({ deploy: artifact, what: textOfEnd(end), key: ownKey })
-              }
-            />
+            <Timeline slug={slug} refusal={archivedRefusal} deploy={openSheet} />
           )}
         </>
       )}

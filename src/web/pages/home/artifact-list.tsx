@@ -2,7 +2,13 @@ import { COMMAND } from '../../shell/document.ts'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, useEffect, useRef, useState, useCallback } from 'react'
-import { type Archivable, ArchivedBadge, ArchivedToggle, BringBack } from '../../parts/archive/archive.tsx'
+import {
+  type Archivable,
+  ArchivedBadge,
+  ArchivedToggle,
+  BringBack,
+  archivableArtifact,
+} from '../../parts/archive/archive.tsx'
 import { Button } from '../../parts/button/button.tsx'
 import { EnvironmentDot } from '../../parts/chips/chips.tsx'
 import { ChoiceField } from '../../parts/fields/fields.tsx'
@@ -248,16 +254,7 @@ function Row({ row, family, isSelected, toggle, byTag }: RowProps) {
         ) : (
           <>
             <ArchivedBadge />
-            <BringBack
-              isShort
-              it={{
-                level: 'artifact',
-                family: familyOfKind(kind),
-                id: row.id,
-                artifact: row.slug,
-                word: one,
-              }}
-            />
+            <BringBack isShort it={archivableArtifact(familyOfKind(kind), one, row)} />
           </>
         )}
       </span>

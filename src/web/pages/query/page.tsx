@@ -2,7 +2,7 @@ import { useNavigate, useParams, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Problem, type Answer } from '../../api/call.ts'
 import { useRoute, usePages } from '../../api/use-route.ts'
-import { type Archivable, ArchiveDialog, ArchivedNote } from '../../parts/archive/archive.tsx'
+import { ArchiveDialog, ArchivedNote, archivableArtifact } from '../../parts/archive/archive.tsx'
 import { Menu } from '../../parts/menu/menu.tsx'
 import { Page } from '../../parts/page/page.tsx'
 import { RevisionChip } from '../../parts/chips/chips.tsx'
@@ -41,9 +41,7 @@ export default function SavedQueryPage() {
   const error = query.error ?? (hasNone && version === undefined ? null : head.error)
   const here = places.query(slug)
   const saved = query.data?.query
-  const own: Archivable | undefined = saved && {
-    ...{ level: 'artifact', family: 'queries', id: saved.id, artifact: slug, word: 'query' },
-  }
+  const own = saved && archivableArtifact('queries', 'query', saved)
   const isArchived = saved?.deleted_at !== undefined
   const [isArchiving, setArchiving] = useState(false)
   const mayNotWrite = useRefusal('write')
@@ -247,13 +245,10 @@ function Found({ revisionId, data }: FoundProps) {
       ...(hasLimit ? {} : { windowing: { limit: DEFAULT_LIMIT } }),
     },
   }
-  const traces = usePages('POST /traces/query', ask, { enabled: !isSpans })
-  const spans = usePages('POST /spans/query', ask, { enabled: isSpans })
-  const { error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = isSpans ? spans : traces
-  const pages = isSpans ? spans.data?.pages : traces.data?.pages
-  if (error) return <Failure error={error} retry={refetch} />
-  if (!pages) return <Skeleton label="Asking for traces" />
-  const found = pages.flatMap(headsIn)
+  const query = usePages(isSpans ? 'POST /spans/query' : 'POST /traces/query', ask)
+  if (query.error) return <Failure error={query.error} retry={query.refetch} />
+  if (!query.data) return <Skeleton label="Asking for traces" />
+  const found = query.data.pages.flatMap(headsIn)
   if (found.length === 0)
     return (
       <Empty action={<Link to={places.traces()}>Look at all traces</Link>}>
@@ -291,7 +286,7 @@ function Found({ revisionId, data }: FoundProps) {
           { name: 'When', cell: ({ start_time: time }) => <Ago date={time} /> },
         ]}
       />
-      <MoreButton of={{ hasNextPage, isFetchingNextPage, fetchNextPage }} />
+      <MoreButton of={query} />
     </>
   )
 }

@@ -8,6 +8,7 @@ import {
   ArchivedNote,
   ArchivedToggle,
   BringBack,
+  archivableArtifact,
 } from '../../parts/archive/archive.tsx'
 import { Button } from '../../parts/button/button.tsx'
 import { Menu } from '../../parts/menu/menu.tsx'
@@ -122,8 +123,8 @@ export function TestsetVariants({ testset }: { readonly testset: Testset }) {
   )
 }
 
-function archivable({ id, slug }: Testset): Archivable {
-  return { level: 'artifact', family: 'testsets', id, artifact: slug, word: 'testset' }
+function archivable(testset: Testset): Archivable {
+  return archivableArtifact('testsets', 'testset', testset)
 }
 
 function variantOf(testset: Testset, id: string, variant: string): Archivable {

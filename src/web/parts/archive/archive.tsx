@@ -159,6 +159,15 @@ export interface Archivable {
   readonly version?: number | undefined
 }
 
+/** An artifact as a whole. */
+export function archivableArtifact(
+  family: Archivable['family'],
+  word: string,
+  { id, slug }: { readonly id: string; readonly slug: string },
+): Archivable {
+  return { level: 'artifact', family, id, artifact: slug, word }
+}
+
 /** The name on the button: `support-bot`, `warmer`, `v3`. */
 function shortNameOf({ level, artifact, variant = '', version }: Archivable): string {
   return level === 'artifact' ? artifact : level === 'variant' ? variant : `v${version}`
