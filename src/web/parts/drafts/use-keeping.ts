@@ -16,7 +16,12 @@ export interface Keeping<D> {
 }
 
 /** Keeps the drafts of `name`, of which `begun` is kept already. `written` makes of one what IndexedDB holds; undefined if it has no changes. */
-export function useKeeping<D>(name: string, written: (draft: D) => unknown, begun?: D): Keeping<D> {
+export function useKeeping<D>(
+  name: string,
+  written: (draft: D) => unknown,
+  begun?: D,
+  store = draftsKept,
+): Keeping<D> {
   const [kept, setKept] = useState(begun)
   const [problem, setProblem] = useState<string>()
   const waiting = useRef<{ readonly draft: D; readonly timer: ReturnType<typeof setTimeout> }>(undefined)
@@ -27,7 +32,7 @@ export function useKeeping<D>(name: string, written: (draft: D) => unknown, begu
     if (isEmptied.current) return
     try {
       const value = written(draft)
-      await (value === undefined ? del(name, draftsKept) : set(name, value, draftsKept))
+      await (value === undefined ? del(name, store) : set(name, value, store))
       setKept(draft)
       setProblem(undefined)
     } catch (error) {
@@ -66,7 +71,7 @@ export function useKeeping<D>(name: string, written: (draft: D) => unknown, begu
     },
     drop: async () => {
       forget()
-      await del(name, draftsKept).catch(() => undefined)
+      await del(name, store).catch(() => undefined)
     },
   }
 }

@@ -1,6 +1,7 @@
-import { get, set } from 'idb-keyval'
-import { useEffect, useRef, useState } from 'react'
-import { inputsKept as store, onEmptied } from '../drafts/drafts-kept.ts'
+import { get } from 'idb-keyval'
+import { useEffect, useState } from 'react'
+import { inputsKept } from '../drafts/drafts-kept.ts'
+import { useKeeping } from '../drafts/use-keeping.ts'
 import { useSession } from '../../shell/session.tsx'
 
 /** Inputs are saved after this pause in typing, in milliseconds. */
@@ -52,14 +53,11 @@ export function useInputs(slug: string): InputsState {
     isRead: false,
     turn: 0,
   })
-  const unsaved = useRef<Inputs | undefined>(undefined)
-  const saveNow = useRef<() => void>(() => undefined)
-  /** Somebody signed out in another tab: nothing may be saved here any more. */
-  const isEmptied = useRef(false)
+  const { keepSoon } = useKeeping<Inputs>(name, (it) => it, undefined, inputsKept)
 
   useEffect(() => {
     let isWanted = true
-    get<Inputs>(name, store)
+    get<Inputs>(name, inputsKept)
       // A browser that stores nothing begins with empty inputs.
       .catch(() => undefined)
       .then((kept) => {
@@ -71,27 +69,10 @@ export function useInputs(slug: string): InputsState {
     }
   }, [name])
 
-  useEffect(() => {
-    const save = (): void => {
-      const { current } = unsaved
-      unsaved.current = undefined
-      if (current && !isEmptied.current) void set(name, current, store).catch(() => undefined)
-    }
-    saveNow.current = save
-    const timer = setTimeout(save, PAUSE)
-    window.addEventListener('pagehide', save)
-    return () => {
-      clearTimeout(timer)
-      window.removeEventListener('pagehide', save)
-    }
-  }, [name, state])
-  useEffect(() => () => saveNow.current(), [name])
-  useEffect(() => onEmptied(() => (isEmptied.current = true)), [])
-
   const put = (change: Partial<Inputs>, turns: number): void =>
     setState((before) => {
       const { inputs, judged, source } = { ...before, ...change }
-      unsaved.current = { inputs, judged, source }
+      keepSoon({ inputs, judged, source }, PAUSE)
       return { inputs, judged, source, isRead: true, turn: before.turn + turns }
     })
   const { source, inputs } = state
