@@ -480,7 +480,7 @@ describe('workbench: an artifact', () => {
   it('says that somebody else pushed, and shows it when it is asked to', async () => {
     const visit = await bench.visit({ path: '/a/long' })
     const { page } = visit
-    await page.getByText('Count 599').waitFor()
+    await page.getByRole('grid').getByText('Count 599').waitFor()
     await page.getByText('live', { exact: true }).waitFor()
     await pushTo(bench, 'long', (git) => git('commit', '-q', '--allow-empty', '-m', 'From elsewhere'))
     await page.getByRole('status').getByRole('button', { name: 'show' }).click()
