@@ -267,7 +267,7 @@ const TRACE_COLUMNS: readonly Column<TraceRow>[] = [
       message === undefined ? (
         <span className={`two-lines ${styles.excerpt}`}>{output}</span>
       ) : (
-        <span className={`${styles.excerpt} bad`}>{message}</span>
+        <span className={`two-lines bad ${styles.excerpt}`}>{message}</span>
       ),
   },
   {
