@@ -282,7 +282,7 @@ function Incomparable({ left, right, judges }: Omit<CompareSummaryProps, 'rows'>
 function End({ name, run }: { readonly name: string; readonly run: Evaluation }) {
   const { id, application, testset, state, created_at: began } = run
   return (
-    <div>
+    <div className="card">
       <h2>{name}</h2>
       <p>
         <Link to={places.evaluation(id)}>

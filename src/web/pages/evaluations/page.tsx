@@ -238,7 +238,7 @@ function evaluationColumns({ picked, pick, rows: all }: Picking): readonly Colum
           <ul className={styles.rates}>
             {evaluators.map(({ name, revision_id: id, version }) => (
               <li key={name}>
-                <span>
+                <span className="clip">
                   {name} v{version}
                 </span>
                 <b>{percent(summary.evaluators[name]?.success_rate)}</b>

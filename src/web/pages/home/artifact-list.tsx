@@ -212,23 +212,23 @@ function Row({ row, family, isSelected, toggle, byTag }: RowProps) {
         disabled={row.deleted_at !== undefined}
         onChange={toggle}
       />
-      <span className={styles.name}>
+      <span className={`clip ${styles.name}`}>
         <Link to={placeOfListed(family, row)} dir="auto">
           {row.name ?? row.slug}
         </Link>
         {row.name !== undefined && row.name !== row.slug && <code>{row.slug}</code>}
       </span>
-      <span className={styles.model} title="Model">
+      <span className={`clip ${styles.model}`} title="Model">
         {row.latest?.model}
       </span>
-      <span className={styles.deployed}>
+      <span className={`clip ${styles.deployed}`}>
         {(row.deployments ?? []).slice(0, 3).map(({ environment, revision }) => (
           <span key={environment} title={`${environment} runs v${revision.version}`}>
             <EnvironmentDot slug={environment} /> v{revision.version}
           </span>
         ))}
       </span>
-      <span className={styles.tags}>
+      <span className={`clip ${styles.tags}`}>
         {flags.map(([name]) => (
           <span key={name}>{name.replace('is_', '')}</span>
         ))}

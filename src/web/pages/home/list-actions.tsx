@@ -53,7 +53,7 @@ export function SelectionBar({ family, selected, clear }: SelectionBarProps) {
   )
   const Dialog = action && DIALOGS[action]
   return (
-    <div className={styles.selection} role="group" aria-label="Selected">
+    <div className={`row ${styles.selection}`} role="group" aria-label="Selected">
       <span role="status">{many} selected</span>
       {actions.map(({ action: it, label }) => (
         <Button

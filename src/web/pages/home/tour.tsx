@@ -328,7 +328,7 @@ export function NewDrafts() {
       <h2>Not saved yet</h2>
       <ul>
         {data.map((draft) => (
-          <li key={draft.slug}>
+          <li key={draft.slug} className="row-wide">
             <Link to={places.edit(draft.slug, draft.slug)} dir="auto">
               {draft.name || draft.slug}
             </Link>

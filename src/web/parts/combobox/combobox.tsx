@@ -138,7 +138,12 @@ export function Combobox(props: ComboboxProps) {
         </ul>
         {isOpen && found.length === 0 && <p role="status">{none}</p>}
         {isOpen && more && (
-          <button type="button" onMouseDown={(event) => event.preventDefault()} onClick={more}>
+          <button
+            type="button"
+            className="text-button"
+            onMouseDown={(event) => event.preventDefault()}
+            onClick={more}
+          >
             Show more
           </button>
         )}

@@ -77,7 +77,7 @@ export function Conflicts({ resolving, names, nameOf = nameOfPlace }: ConflictsP
   const noneLeft = left === 0 ? 'Every conflict is decided.' : undefined
   return (
     <div>
-      <div className={styles.bar}>
+      <div className={`row gap-below ${styles.bar}`}>
         <p role="status">
           {total === 1 ? '1 conflict' : `${count}${unlisted === 'more' ? ' or more' : ''} conflicts`},{' '}
           {left === 0 ? 'all decided' : `${left.toLocaleString()} left`}

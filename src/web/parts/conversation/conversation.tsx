@@ -38,7 +38,7 @@ export function Conversation({ messages, text, value, marked }: ConversationProp
           data-role={message.role}
           aria-current={at === marked ? 'location' : undefined}
         >
-          <header>
+          <header className="row muted-small">
             <h3>{message.role}</h3>
             {message.name !== undefined && <bdi>{String(message.name)}</bdi>}
             {typeof message.tool_call_id === 'string' && (

@@ -141,7 +141,7 @@ const UnopenedMessage = memo(function UnopenedMessage({
 }) {
   return (
     <>
-      <header>{role}</header>
+      <header className="row">{role}</header>
       <Waiting text={text} />
     </>
   )
@@ -173,7 +173,7 @@ function OneMessage({ editing, edit, path, format, names, readOnly, problemAt, .
   const number = at + 1
   return (
     <>
-      <header>
+      <header className="row">
         <select
           aria-label={`Role of message ${number}`}
           value={role}

@@ -82,7 +82,7 @@ function Members({ value, depth, name }: ValueProps & { readonly value: object }
             <Value key={key} name={key} value={member} depth={depth - 1} />
           ))}
           {members.length > shown && (
-            <button type="button" onClick={() => setShown(shown + PAGE)}>
+            <button type="button" className="text-button" onClick={() => setShown(shown + PAGE)}>
               {(members.length - shown).toLocaleString()} more
             </button>
           )}

@@ -98,7 +98,7 @@ function SearchButton() {
   return (
     <button
       type="button"
-      className={styles.search}
+      className={`control ${styles.search}`}
       onClick={() => commands.find(({ id }) => id === 'palette')?.run()}
     >
       <Search size={14} aria-hidden />

@@ -65,7 +65,7 @@ const SHOWN_WHILE_WRITTEN = 8000
 function Written({ text, isOver }: { readonly text: string; readonly isOver: boolean }) {
   const left = text.length - SHOWN_WHILE_WRITTEN
   return (
-    <div className={styles.text} dir="auto">
+    <div className={`card ${styles.text}`} dir="auto">
       {!isOver && left > 0 && (
         <p className="muted">The first {left.toLocaleString()} characters are shown at the end.</p>
       )}
@@ -151,7 +151,7 @@ function Outputs({ text, beside, isSmall }: OutputsProps) {
   if (words === '') return <p className="muted">The output is empty.</p>
   if (beside !== undefined)
     return (
-      <div className={styles.text} dir="auto">
+      <div className={`card ${styles.text}`} dir="auto">
         <p className="muted">
           {beside === words ? 'Same as the first column' : 'Differs from the first column'}
         </p>
@@ -176,13 +176,13 @@ function Outputs({ text, beside, isSmall }: OutputsProps) {
   if (messages && !isSmall) return <Conversation messages={messages} />
   if (typeof value === 'string' || messages)
     return (
-      <div className={styles.text}>
+      <div className={`card ${styles.text}`}>
         <Fold text={words} lines={lines} />
       </div>
     )
   if (text.length > MOST_TEXT) return <JsonView value={value} />
   return (
-    <div className={styles.json}>
+    <div className={`card ${styles.json}`}>
       <Fold text={words} lines={isSmall ? lines : 60} />
     </div>
   )

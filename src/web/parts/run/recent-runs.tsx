@@ -191,7 +191,7 @@ function KeepRowDialog({ inputs, names, outputs, testset: offered, onKept, close
         />
       </div>
       <h3>The new row</h3>
-      <div className={styles.json}>
+      <div className={`card ${styles.json}`}>
         <Fold text={prettyJson(row)} />
       </div>
     </FormDialog>
