@@ -26,7 +26,6 @@ export function Webhooks() {
     { body: { include_archived: true, windowing: { limit: 100, order: 'descending' } } },
     { enabled: refusal === undefined },
   )
-  const create = useWrite('POST /webhooks')
   const webhooks = listed.data?.pages.flatMap((page) => page.webhooks)
   const shown = webhooks?.find(({ id }) => id === open)
   return (
@@ -82,7 +81,6 @@ export function Webhooks() {
       {shown && <WebhookDetail key={shown.id} webhook={shown} />}
       {isNew && (
         <NewWebhook
-          create={async (webhook) => (await create.mutateAsync({ body: { webhook } })).webhook}
           close={() => setNew(false)}
           onMade={(webhook) => {
             setNew(false)
@@ -251,14 +249,14 @@ function eventWords(type: string): string {
 }
 
 interface NewWebhookProps {
-  readonly create: (webhook: Wanted) => Promise<WebhookRecord>
   readonly close: () => void
   /** Called with the webhook and its secret, which no other answer contains. */
   readonly onMade: (webhook: WebhookRecord) => void
 }
 
 /** Creates a webhook. */
-function NewWebhook({ create, close, onMade }: NewWebhookProps) {
+function NewWebhook({ close, onMade }: NewWebhookProps) {
+  const { mutateAsync } = useWrite('POST /webhooks')
   const [url, setUrl] = useState('')
   const [name, setName] = useState('')
   const [events, setEvents] = useState<readonly EventType[]>([])
@@ -268,7 +266,7 @@ function NewWebhook({ create, close, onMade }: NewWebhookProps) {
       ...(name.trim() === '' ? {} : { name: name.trim() }),
       ...(events.length === 0 ? {} : { events }),
     }
-    onMade(await create(webhook))
+    onMade((await mutateAsync({ body: { webhook } })).webhook)
   }
   return (
     <FormDialog

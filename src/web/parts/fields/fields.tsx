@@ -9,18 +9,10 @@ interface Typed extends Omit<LabelledProps, 'children'> {
 type TextFieldProps = Typed & Omit<InputHTMLAttributes<HTMLInputElement>, 'onChange'>
 
 /** A text field with its label, and a message below it. */
-export function TextField({ label, value, onChange, hint, problem, ...rest }: TextFieldProps) {
+export function TextField({ label, onChange, hint, problem, ...rest }: TextFieldProps) {
   return (
     <Labelled label={label} hint={hint} problem={problem}>
-      {(tied) => (
-        <input
-          dir="auto"
-          {...rest}
-          {...tied}
-          value={value}
-          onChange={(event) => onChange(event.target.value)}
-        />
-      )}
+      {(tied) => <input dir="auto" {...rest} {...tied} onChange={({ target }) => onChange(target.value)} />}
     </Labelled>
   )
 }
@@ -28,17 +20,11 @@ export function TextField({ label, value, onChange, hint, problem, ...rest }: Te
 type LongTextFieldProps = Typed & Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, 'onChange'>
 
 /** A text field of several lines. */
-export function LongTextField({ label, value, onChange, hint, problem, ...rest }: LongTextFieldProps) {
+export function LongTextField({ label, onChange, hint, problem, ...rest }: LongTextFieldProps) {
   return (
     <Labelled label={label} hint={hint} problem={problem}>
       {(tied) => (
-        <textarea
-          dir="auto"
-          {...rest}
-          {...tied}
-          value={value}
-          onChange={(event) => onChange(event.target.value)}
-        />
+        <textarea dir="auto" {...rest} {...tied} onChange={({ target }) => onChange(target.value)} />
       )}
     </Labelled>
   )
