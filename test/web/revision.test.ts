@@ -42,12 +42,25 @@ describe('workbench: a revision', () => {
     const { page } = visit
     await page.goto('about:blank')
     const asked: string[] = []
+    let release = (): void => undefined
     page.on('request', (request) => {
       const { pathname } = new URL(request.url())
       if (pathname.startsWith('/api/')) asked.push(`${request.method()} ${pathname}`)
     })
+    const answer = new Promise<void>((answered) => (release = answered))
+    await page.route('**/workflows/revisions/retrieve', (route) => answer.then(() => route.continue()))
     await visit.go(`${HEAD}/2`)
+    await page
+      .getByText(/^Loading/)
+      .first()
+      .waitFor()
+    // The overview, for which the server counts everything, comes after what the page shows.
+    await page.waitForTimeout(700)
+    expect(asked).to.include('POST /api/workflows/revisions/retrieve')
+    expect(asked).to.not.include('GET /api/projects/current')
+    release()
     await page.getByRole('complementary').getByText('runs it').waitFor()
+    await page.getByRole('navigation', { name: 'Places' }).getByText('1', { exact: true }).first().waitFor()
     await page.waitForTimeout(500)
     expect(asked.sort()).to.deep.equal([
       'GET /api/events',
