@@ -404,6 +404,7 @@ describe('workbench: a testset', () => {
     await page.getByRole('menuitem', { name: /^long/ }).click()
     await page.waitForURL('**/t/long')
     await page.getByRole('heading', { level: 1, name: 'long' }).waitFor()
+    await page.getByRole('grid').waitFor()
     await page.keyboard.press('g')
     await page.keyboard.press('f')
     await page.getByRole('menuitem', { name: 'Prompts' }).click()
