@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Locator, Page } from 'playwright-core'
+import type { Locator, Page, Request } from 'playwright-core'
 import { closeBrowser } from '../support/browser/open-browser.ts'
 import { startCuttingProxy } from './support/cutting-proxy.ts'
 import { openWorkbench, type Answer, type Workbench } from './support/workbench.ts'
@@ -390,6 +390,52 @@ describe('workbench: rows edited in the grid', () => {
     await told(page, 'No changes')
     const words = (await rowsOf('replaced')).map(({ word, n }) => `${word} ${n}`)
     expect(words).to.have.members(['a 1', 'typed 2', 'also typed 1', 'd 3', 'a row undefined'])
+    await visit.close()
+  })
+
+  it('takes what is typed into a row that is still loading, and keeps the dialog of a save until the new version is shown', async () => {
+    await seed('slow', [{ word: 'a' }, { word: 'b' }])
+    const visit = await bench.visit()
+    const { page } = visit
+    const { keyboard } = page
+    /** Holds some requests of an address until it is called. */
+    async function hold(address: string, isHeld: (request: Request) => boolean): Promise<() => void> {
+      let release = (): void => undefined
+      const released = new Promise<void>((resolve) => (release = resolve))
+      await page.route(address, async (route) => {
+        if (isHeld(route.request())) await released
+        await route.continue()
+      })
+      return release
+    }
+    const showRows = await hold('**/testsets/revisions/retrieve', (request) =>
+      /"limit":128/.test(request.postData() ?? ''),
+    )
+    await visit.go('/t/slow')
+    await grid(page).focus()
+    await keyboard.press('ArrowRight')
+    await keyboard.type('typed')
+    await keyboard.press('Enter')
+    await told(page, '1 changed')
+    showRows()
+    await cell(page, 'typed').waitFor()
+    await cell(page, 'b').waitFor()
+    const { testset_revision: first } = await bench.ask('POST', '/testsets/revisions/retrieve', {
+      testset_ref: { slug: 'slow' },
+    })
+    const showVersion = await hold('**/columns.json', (request) => !request.url().includes(first.id))
+    await keyboard.press('Control+s')
+    const dialog = page.getByRole('dialog', { name: /^Save version/ })
+    await dialog.waitFor()
+    await keyboard.press('Control+Enter')
+    await page.getByText('Saved. The new version is loading.', { exact: true }).waitFor()
+    expect(await dialog.count(), 'the dialog stays').to.equal(1)
+    showVersion()
+    await dialog.waitFor({ state: 'detached' })
+    await keyboard.type('again')
+    await keyboard.press('Enter')
+    await save(page)
+    expect(await rowsOf('slow')).to.deep.equal([{ word: 'typed' }, { word: 'again' }])
     await visit.close()
   })
 
