@@ -66,6 +66,8 @@ export function MergeSheet(props: MergeSheetProps) {
     { keepPrevious: true, enabled: !made },
   )
   const merge = dry.data?.merge
+  // What was decided about the version before is not sent over one that is not shown yet.
+  const isReading = dry.isPlaceholderData
   const resolving = useResolving(merge, kept)
   const hasConflicts = (merge?.conflicts.length ?? 0) > 0
   const readAgain = () =>
@@ -127,11 +129,11 @@ export function MergeSheet(props: MergeSheetProps) {
         <>
           <Button onClick={close}>Cancel</Button>
           {hasConflicts ? (
-            <SaveMerged resolving={resolving} busy={isBusy} onSave={() => void start(save)} />
+            <SaveMerged resolving={resolving} busy={isBusy || isReading} onSave={() => void start(save)} />
           ) : (
             <ActButton
               action={action}
-              busy={isBusy || (!merge && !dry.error)}
+              busy={isBusy || isReading || (!merge && !dry.error)}
               refusal={
                 isNothing
                   ? `${names.target} already has this.`

@@ -32,7 +32,9 @@ const FIELDS = 'input:not(:disabled), textarea:not(:disabled), select:not(:disab
 export function Modal(props: ModalProps) {
   const { open, close, title, sheet = false, wide = false, actions, children } = props
   const content = useRef<HTMLDivElement>(null)
-  const opener = useRef<Element>(null)
+  const opener = useRef<Element | null>(undefined)
+  // A field that takes the focus by itself has it before the dialog knows of it.
+  if (open && opener.current === undefined) opener.current = document.activeElement
   return (
     <Dialog.Root open={open} onOpenChange={(isOpen) => !isOpen && close()}>
       <Dialog.Portal>
@@ -57,6 +59,7 @@ export function Modal(props: ModalProps) {
           onCloseAutoFocus={(event) => {
             event.preventDefault()
             if (opener.current instanceof HTMLElement) opener.current.focus()
+            opener.current = undefined
           }}
         >
           <header className={styles.head}>
