@@ -147,7 +147,8 @@ class Person {
       await Promise.race([dialog.waitFor({ state: 'detached' }), all.waitFor()])
       if ((await dialog.count()) === 0) return
       save.takes = side
-      if (await all.isEnabled().catch(() => false)) await all.click({ timeout: 1000 }).catch(() => undefined)
+      // It is off once all is decided, and gone once it is saved.
+      await all.click({ timeout: 1000 }).catch(() => undefined)
       await page.keyboard.press('Control+Enter')
       await page.waitForTimeout(250)
     }
