@@ -488,7 +488,7 @@ describe('workbench: an artifact', () => {
     await visit.close()
   })
 
-  it('fits a telephone, and the dark', async () => {
+  it('fits a telephone', async () => {
     const visit = await bench.visit({ path: '/a/support-bot', width: 390, height: 844 })
     const { page } = visit
     await page.getByRole('row').first().waitFor()
@@ -496,11 +496,5 @@ describe('workbench: an artifact', () => {
     await visit.expectNoBarriers()
     await visit.picture('artifact-390')
     await visit.close()
-    if (process.env['WEB_THEMES'] === undefined) return
-    const dark = await bench.visit({ path: '/a/support-bot', theme: 'dark' })
-    await dark.page.getByRole('heading', { name: 'What it is for' }).waitFor()
-    await dark.expectNoBarriers()
-    await dark.picture('artifact-dark-1440')
-    await dark.close()
   })
 })

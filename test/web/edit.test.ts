@@ -710,16 +710,4 @@ describe('workbench: editing', () => {
       .waitFor()
     await visit.close()
   })
-
-  if (process.env['WEB_THEMES'] !== undefined) {
-    it('has no barriers in the dark either', async () => {
-      await makePrompt('dark')
-      const visit = await bench.visit({ path: '/a/dark/edit/dark', theme: 'dark' })
-      await typeAtEnd(visit.page, 'Text of message 1, system', ' {{dark}}')
-      await visit.page.getByText('1 message changed').waitFor()
-      await visit.expectNoBarriers()
-      await visit.picture('edit-dark-1440')
-      await visit.close()
-    })
-  }
 })

@@ -2,8 +2,6 @@ import { expect } from 'chai'
 import { closeBrowser } from '../support/browser/open-browser.ts'
 import { openWorkbench, type Workbench } from './support/workbench.ts'
 
-const BOTH_THEMES = process.env['WEB_THEMES'] !== undefined
-
 describe('workbench: a saved query', () => {
   let bench: Workbench
 
@@ -155,14 +153,4 @@ describe('workbench: a saved query', () => {
     expect(await visit.page.evaluate('document.documentElement.scrollWidth - innerWidth')).to.equal(0)
     await visit.close()
   })
-
-  if (BOTH_THEMES) {
-    it('is readable in the dark', async () => {
-      const visit = await bench.visit({ path: '/q/wrong', theme: 'dark' })
-      await visit.page.getByRole('table').waitFor()
-      await visit.expectNoBarriers()
-      await visit.picture('query-dark-1440')
-      await visit.close()
-    })
-  }
 })

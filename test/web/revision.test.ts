@@ -333,7 +333,7 @@ describe('workbench: a revision', () => {
     await visit.close()
   })
 
-  it('fits a telephone, and the dark', async () => {
+  it('fits a telephone', async () => {
     const visit = await bench.visit({ path: HEAD, width: 390, height: 844 })
     const { page } = visit
     await page.getByText('{{country}}').waitFor()
@@ -341,11 +341,5 @@ describe('workbench: a revision', () => {
     await visit.expectNoBarriers()
     await visit.picture('revision-390')
     await visit.close()
-    if (process.env['WEB_THEMES'] === undefined) return
-    const dark = await bench.visit({ path: `${HEAD}?view=blame`, theme: 'dark' })
-    await dark.page.getByRole('button', { name: /v4 by admin/ }).waitFor()
-    await dark.expectNoBarriers()
-    await dark.picture('revision-blame-dark-1440')
-    await dark.close()
   })
 })

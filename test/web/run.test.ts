@@ -289,16 +289,4 @@ describe('workbench: running', () => {
       .waitFor()
     await visit.close()
   })
-
-  if (process.env['WEB_THEMES'] !== undefined) {
-    it('has no barriers in the dark either', async () => {
-      const visit = await bench.visit({ path: '/a/capitals/run', theme: 'dark' })
-      await visit.page.getByLabel('country').fill('Norway')
-      await visit.page.keyboard.press('Control+Enter')
-      await visit.page.getByText('Oslo').waitFor()
-      await visit.expectNoBarriers()
-      await visit.picture('run-dark-1440')
-      await visit.close()
-    })
-  }
 })

@@ -10,7 +10,6 @@ import { openWorkbench, type Workbench } from './support/workbench.ts'
 
 /** How many rows the long testset has: a million under `npm run proof -- web`. */
 const ROWS = Number(process.env['WEB_ROWS'] ?? 20_000)
-const BOTH_THEMES = process.env['WEB_THEMES'] !== undefined
 
 describe('workbench: a testset', () => {
   let bench: Workbench
@@ -561,19 +560,4 @@ describe('workbench: a testset', () => {
     expect(overflow).to.equal(0)
     await visit.close()
   })
-
-  if (BOTH_THEMES) {
-    it('is readable in the dark', async () => {
-      for (const width of [1440, 390]) {
-        const visit = await bench.visit({ path: '/t/history?row=norway&at=1', theme: 'dark', width })
-        await visit.page.getByText('before: Kristiania').waitFor()
-        await visit.expectNoBarriers()
-        await visit.picture(`testset-dark-${width}`)
-        await visit.go('/t/long?at=100&column=answer')
-        await cell(visit.page, 'City 99').waitFor()
-        await visit.expectNoBarriers()
-        await visit.close()
-      }
-    })
-  }
 })

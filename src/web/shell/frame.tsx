@@ -18,6 +18,7 @@ import { FAMILIES, placeOfHit, SEARCHED_AGAIN, type SearchHit, wordOfKind } from
 import { useRoute } from '../api/use-route.ts'
 import { Modal } from '../parts/dialog/dialog.tsx'
 import { Highlighted } from '../parts/text/text.tsx'
+import { Announcements } from './announcements.tsx'
 import { useCommands, shownKeys, useAllCommands } from './commands.tsx'
 import { useConnection } from './live.tsx'
 import { useRefusal } from './session.tsx'
@@ -125,6 +126,7 @@ export function Frame() {
       </nav>
       <div className={styles.main}>
         <ConnectionBar />
+        <Announcements />
         <Outlet />
       </div>
       <Palette

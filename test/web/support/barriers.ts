@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 
-/** Whether every state of every page is looked at, as `npm run proof -- web` has it; else each kind of state once, in each process. */
+/** Whether every state of every page is looked at in both themes, as `npm run proof -- web` has it; else each kind of state once, in each process. */
 const IS_EVERY_STATE = process.env['WEB_THEMES'] !== undefined
 
 /** What was looked at and found good. */
@@ -15,12 +15,23 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
  * as long as most of what tests do at a page, so what is made of the same parts as a page before is looked at only once.
  */
 export async function barriers(page: Page): Promise<readonly string[]> {
-  const parts = IS_EVERY_STATE ? [] : ((await page.evaluate(PARTS)) as readonly string[])
+  if (IS_EVERY_STATE) return inBothThemes(page)
+  const parts = (await page.evaluate(PARTS)) as readonly string[]
   const news = parts.filter((it) => !seen.has(it))
-  if (!IS_EVERY_STATE && news.length === 0) return []
+  if (news.length === 0) return []
   const found = await violationsOf(page)
   if (found.length === 0) for (const it of news) seen.add(it)
   return found
+}
+
+async function inBothThemes(page: Page): Promise<readonly string[]> {
+  const own = await violationsOf(page)
+  const isDark = (await page.evaluate(`matchMedia('(prefers-color-scheme: dark)').matches`)) === true
+  const [theme, other] = isDark ? (['dark', 'light'] as const) : (['light', 'dark'] as const)
+  await page.emulateMedia({ colorScheme: other })
+  const others = await violationsOf(page)
+  await page.emulateMedia({ colorScheme: theme })
+  return [...own, ...others.map((it) => `in the ${other} theme: ${it}`)]
 }
 
 /**

@@ -128,25 +128,22 @@ export function TryPane({ slug, variant, isUnmade, text, shown, judges, broken, 
       )}
       <h2>{judges ? 'Result' : 'Output'}</h2>
       {verdict !== undefined && <b>{verdict}</b>}
-      {state ? (
-        <Output
-          state={state}
-          data={shown}
-          onNext={
-            isChat && !isRunning
-              ? (reply, next) => {
-                  const continued = continuedInputs(inputs.inputs, reply, next)
-                  inputs.fill({ inputs: continued })
-                  run(continued)
-                }
-              : undefined
-          }
-        />
-      ) : (
-        <p className={styles.note}>
-          {judges ? 'The result' : 'The output'} will appear here. Nothing is saved by trying.
-        </p>
-      )}
+      <p className={styles.note} hidden={state !== undefined}>
+        {judges ? 'The result' : 'The output'} will appear here. Nothing is saved by trying.
+      </p>
+      <Output
+        state={state}
+        data={shown}
+        onNext={
+          isChat && !isRunning
+            ? (reply, next) => {
+                const continued = continuedInputs(inputs.inputs, reply, next)
+                inputs.fill({ inputs: continued })
+                run(continued)
+              }
+            : undefined
+        }
+      />
       <RecentRuns
         slug={slug}
         testset={testset}

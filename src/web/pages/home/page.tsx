@@ -6,6 +6,7 @@ import { Page } from '../../parts/page/page.tsx'
 import { Failure, Empty, Skeleton } from '../../parts/states/states.tsx'
 import { FileDrop } from '../../parts/upload/upload.tsx'
 import { NewTestset } from '../../parts/upload/new-testset.tsx'
+import { announce } from '../../shell/announcements.tsx'
 import { useCommands } from '../../shell/commands.tsx'
 import { NewsLine } from '../../shell/live.tsx'
 import { places, useAddress, useChangeAddress } from '../../shell/places.ts'
@@ -206,9 +207,12 @@ function SearchResults({ words }: { readonly words: string }) {
     },
     { refetchInterval: SEARCHED_AGAIN },
   )
+  const hits = data?.pages.flatMap((page) => page.hits) ?? []
+  useEffect(() => {
+    if (hits.length > 0) announce(`${hits.length} found${hasNextPage ? ', and there are more' : ''}`)
+  }, [words, hits.length, hasNextPage])
   if (error) return <Failure error={error} retry={refetch} />
   if (!data) return <Skeleton label="Searching" />
-  const hits = data.pages.flatMap((page) => page.hits)
   const toggle = (
     <ArchivedToggle
       isOn={archived !== undefined}

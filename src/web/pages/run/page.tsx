@@ -174,7 +174,6 @@ function Playground({ slug }: { readonly slug: string }) {
   const marks = search.marks === '1' && columns.length > 1
   function outputOf({ key }: Column): ReactNode {
     const state = states.get(runKey(key, ONE))
-    if (!state) return <p className={styles.note}>The output will appear here.</p>
     const { data = '{}' } = found.get(key) ?? {}
     const goOn = (reply: string, next: string): void => {
       const continued = continuedInputs(inputs.inputs, reply, next)
@@ -182,12 +181,17 @@ function Playground({ slug }: { readonly slug: string }) {
       run(continued)
     }
     return (
-      <Output
-        state={state}
-        data={data}
-        beside={marks && key !== columns[0]?.key ? firstText : undefined}
-        onNext={takesMessages(data) && !isRunning ? goOn : undefined}
-      />
+      <>
+        <p className={styles.note} hidden={state !== undefined}>
+          The output will appear here.
+        </p>
+        <Output
+          state={state}
+          data={data}
+          beside={marks && key !== columns[0]?.key ? firstText : undefined}
+          onNext={takesMessages(data) && !isRunning ? goOn : undefined}
+        />
+      </>
     )
   }
   return (

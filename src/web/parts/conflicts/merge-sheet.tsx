@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useState } from 'react'
 import { type Answer, Problem } from '../../api/call.ts'
 import { useRoute, useWork } from '../../api/use-route.ts'
+import { announce } from '../../shell/announcements.tsx'
 import { useCommands } from '../../shell/commands.tsx'
 import { places } from '../../shell/places.ts'
 import { useRefusal } from '../../shell/session.tsx'
@@ -93,8 +94,10 @@ export function MergeSheet(props: MergeSheetProps) {
       const found = (answer as Readonly<Record<string, unknown>>)[`${family}_revision`] as Made | undefined
       resolving.forget()
       if (onMade) await onMade(found)
-      else if (found) setMade(found)
-      else close()
+      else if (found) {
+        setMade(found)
+        announce(`Done: ${names.target} is now v${found.version}.`)
+      } else close()
     } catch (failure) {
       if (!isMoved(failure)) throw failure
       setMoved(true)
@@ -107,7 +110,7 @@ export function MergeSheet(props: MergeSheetProps) {
     const to = family === 'testset' ? places.testsetVersion : places.version
     return (
       <Modal open close={close} title={title} actions={<Button onClick={close}>Close</Button>}>
-        <p role="status">
+        <p>
           Done: {names.target} is now{' '}
           <Link to={to(slug, made.variant_slug ?? names.target, version)} onClick={close}>
             v{version}

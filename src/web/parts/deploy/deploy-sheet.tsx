@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { type Answer, Problem } from '../../api/call.ts'
 import { useRoute, useWrite } from '../../api/use-route.ts'
+import { announce } from '../../shell/announcements.tsx'
 import { useRefusal } from '../../shell/session.tsx'
 import { Button } from '../button/button.tsx'
 import { type End, endReferences } from '../compare/ends.ts'
@@ -63,7 +64,12 @@ export function DeploySheet(props: DeploySheetProps) {
     const body = { ...referencesTo(next, what), environment_ref: { slug: to }, ...key }
     mutate(
       { body: { ...body, ...(message.trim() === '' ? {} : { message: message.trim() }) } },
-      { onSuccess: close },
+      {
+        onSuccess: () => {
+          close()
+          announce(`${name} now runs in ${to}.`)
+        },
+      },
     )
   }
   return (

@@ -59,11 +59,14 @@ function Labelled({ label, hint, problem, children }: LabelledProps) {
         'aria-invalid': problem === undefined ? undefined : true,
         'aria-describedby': note === undefined ? undefined : `${id}-note`,
       })}
-      {note !== undefined && (
-        <p id={`${id}-note`} className={problem === undefined ? 'muted-small' : 'bad-small'}>
-          {note}
-        </p>
-      )}
+      {/* It is there before a message is, because screen readers announce only what changes. */}
+      <div aria-live="polite" className={styles.note}>
+        {note !== undefined && (
+          <p id={`${id}-note`} className={problem === undefined ? 'muted-small' : 'bad-small'}>
+            {note}
+          </p>
+        )}
+      </div>
     </div>
   )
 }

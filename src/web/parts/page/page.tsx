@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { Search } from 'lucide-react'
-import { type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { shownKeys, useAllCommands, useCommands } from '../../shell/commands.tsx'
 import { useConnection } from '../../shell/live.tsx'
 import { useSession } from '../../shell/session.tsx'
@@ -40,6 +40,7 @@ export function Page(props: PageProps) {
   useEffect(() => {
     document.title = [...crumbs.map(({ label }) => label).reverse(), 'Branchpoint'].join(' · ')
   })
+  const heading = useFocusOnArrival(title)
   return (
     <>
       <header className={styles.bar}>
@@ -59,7 +60,9 @@ export function Page(props: PageProps) {
       <main id="content" tabIndex={-1} className={fills ? styles.filled : styles.content}>
         <div className={[wide || fills ? '' : styles.reading, fills ? styles.fills : ''].join(' ')}>
           <div className={styles.heading}>
-            <h1 dir="auto">{title}</h1>
+            <h1 ref={heading} tabIndex={-1} dir="auto">
+              {title}
+            </h1>
             {about !== undefined && <div className="row muted">{about}</div>}
             {actions !== undefined && <div className={`row ${styles.actions}`}>{actions}</div>}
           </div>
@@ -68,6 +71,24 @@ export function Page(props: PageProps) {
       </main>
     </>
   )
+}
+
+/** Where the browser itself loaded the page, and said so. */
+const openedAt = location.pathname
+
+let hasMoved = false
+
+/**
+ * Gives a heading the focus when one has come to another page and what had the focus went with the page before: a screen reader then says where
+ * one is, and Tab goes on from there.
+ */
+function useFocusOnArrival(title: string) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useLayoutEffect(() => {
+    hasMoved ||= location.pathname !== openedAt
+    if (hasMoved && document.activeElement === document.body) heading.current?.focus({ preventScroll: true })
+  }, [title])
+  return heading
 }
 
 interface CrumbPartProps {

@@ -15,7 +15,8 @@ import type { RunState } from './use-runs.ts'
 import { messagesIn } from '../conversation/read-messages.ts'
 
 export interface OutputProps {
-  readonly state: RunState
+  /** Undefined until something runs. */
+  readonly state: RunState | undefined
   /** The data of what ran, as JSON text: its model has a price. */
   readonly data: string
   /** The text of another output: what differs from it is marked. */
@@ -26,12 +27,32 @@ export interface OutputProps {
   readonly isSmall?: boolean
 }
 
-/** The output of a run, also while it is written: messages as messages, texts as text, other values as JSON. */
-export function Output({ state, data, beside, onNext, isSmall = false }: OutputProps) {
+/**
+ * The output of a run, also while it is written: messages as messages, texts as text, other values as JSON. It is there before anything runs, and
+ * busy while it is written: screen readers then read it out once it is complete.
+ */
+export function Output({ state, isSmall = false, ...rest }: OutputProps) {
+  return (
+    <section
+      aria-label="Output"
+      aria-live={isSmall ? undefined : 'polite'}
+      aria-busy={state?.status === 'running'}
+    >
+      {state && <Outcome state={state} isSmall={isSmall} {...rest} />}
+    </section>
+  )
+}
+
+interface OutcomeProps extends Omit<OutputProps, 'state' | 'isSmall'> {
+  readonly state: RunState
+  readonly isSmall: boolean
+}
+
+function Outcome({ state, data, beside, onNext, isSmall }: OutcomeProps) {
   const { status, written, outputs, error } = state
   return (
-    <section aria-label="Output" aria-busy={status === 'running'}>
-      <Facts state={state} data={data} isSmall={isSmall} />
+    <>
+      <Facts state={state} data={data} />
       {error && (
         // The errors of many rows are not called out one by one.
         <div role={isSmall ? undefined : 'alert'} className={styles.failure}>
@@ -55,7 +76,7 @@ export function Output({ state, data, beside, onNext, isSmall = false }: OutputP
         written !== '' && <Written text={written} isOver={status !== 'running'} />
       )}
       {outputs !== undefined && onNext && <NextMessage send={(next) => onNext(outputs, next)} />}
-    </section>
+    </>
   )
 }
 
@@ -74,18 +95,12 @@ function Written({ text, isOver }: { readonly text: string; readonly isOver: boo
   )
 }
 
-function Facts({
-  state,
-  data,
-  isSmall,
-}: Pick<OutputProps, 'state' | 'data'> & { readonly isSmall: boolean }) {
+function Facts({ state, data }: Pick<OutcomeProps, 'state' | 'data'>) {
   const { status, ms, tokens, traceId } = state
   const cost = useCost(data, tokens)
   return (
     <p className={`row-wide muted ${styles.facts}`}>
-      <b role={isSmall ? undefined : 'status'} data-status={status}>
-        {WORDS[status]}
-      </b>
+      <b data-status={status}>{WORDS[status]}</b>
       {ms !== undefined && <span>{duration(ms)}</span>}
       {tokens && (
         <span
