@@ -254,6 +254,7 @@ describe('workbench: comparisons', () => {
     await dialog.getByText('support-bot changed meanwhile, so nothing was saved yet.').waitFor()
     expect((await head()).id, 'nothing was merged').to.equal(moved.id)
     // Shown again, it is merged.
+    await dialog.getByRole('button', { name: /^Merge/, disabled: false }).waitFor()
     await page.keyboard.press('Control+Enter')
     await dialog.getByText('Done: support-bot is now v4.').waitFor()
     await page.keyboard.press('Escape')

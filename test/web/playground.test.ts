@@ -272,7 +272,10 @@ describe('workbench: playground', () => {
     const { page } = visit
     await page.getByRole('combobox', { name: 'Model' }).fill('mistral/ministral-3b-latest')
     await page.keyboard.press('Control+Enter')
-    await page.getByRole('link', { name: 'Add MISTRAL_API_KEY in Settings' }).click()
+    await page
+      .getByRole('region', { name: 'Output' })
+      .getByRole('link', { name: 'Add MISTRAL_API_KEY in Settings' })
+      .click()
     await page.waitForURL('**/settings/secrets?name=MISTRAL_API_KEY')
     await page.goBack()
     await page.getByText(/^draft (?:saved )?in this browser/).waitFor()

@@ -172,7 +172,10 @@ describe('workbench: settings', () => {
     const { page } = visit
     await page.getByRole('textbox', { name: /^Text of message 1/ }).click()
     await page.keyboard.press('Control+Enter')
-    await page.getByRole('link', { name: 'Add MISTRAL_API_KEY in Settings' }).click()
+    await page
+      .getByRole('region', { name: 'Output' })
+      .getByRole('link', { name: 'Add MISTRAL_API_KEY in Settings' })
+      .click()
     const dialog = page.getByRole('dialog', { name: 'Add a Mistral key' })
     await dialog.getByLabel('API key').fill('sk-x')
     expect(await dialog.getByLabel('Name').inputValue()).to.equal('MISTRAL_API_KEY')
