@@ -48,10 +48,11 @@ export function Menu({ label, title, items, isSmall = false, open, onOpen, retur
           sideOffset={4}
           collisionPadding={8}
           onCloseAutoFocus={(event) => {
+            // A dialog that the item opened keeps the focus: what is typed is meant for it.
+            const isAsking = document.querySelector('[role=dialog]') !== null
             const element = returnTo?.()
-            if (!element) return
-            event.preventDefault()
-            element.focus()
+            if (isAsking || element) event.preventDefault()
+            if (!isAsking) element?.focus()
           }}
         >
           {items.map((item, at) => (
