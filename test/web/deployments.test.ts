@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { closeBrowser } from '../support/browser/open-browser.ts'
+import { keysOf } from './support/keys.ts'
 import { openWorkbench, type Workbench } from './support/workbench.ts'
 
 after(closeBrowser)
@@ -195,17 +196,18 @@ describe('workbench: deployments', () => {
 
     // By keys: down the history to v3, d, and the environment by its first letter.
     await visit.go('/a/nine')
+    const keys = await keysOf(page)
     await page.getByRole('grid').getByRole('row').first().waitFor()
     for (let step = 0; step < 7; step++) await page.keyboard.press('j')
     await page.keyboard.press('d')
     await sheet.waitFor()
-    await sheet.getByLabel('Environment').focus()
+    await keys.tabTo(sheet.getByLabel('Environment'))
     await page.keyboard.type('stag')
     await page.waitForURL('**to=staging**')
     await sheet.getByText('nine is not deployed to staging yet.').waitFor()
-    await sheet.getByRole('button', { name: 'Deploy nine v3 to staging' }).focus()
-    await page.keyboard.press('Enter')
+    await keys.press(sheet.getByRole('button', { name: 'Deploy nine v3 to staging' }))
     await sheet.waitFor({ state: 'detached' })
+    await keys.expectNoMouse()
     expect(await runs('nine', 'staging')).to.equal(3)
     await visit.close()
   })

@@ -92,7 +92,7 @@ describe('workbench: the guide “Without a terminal”', () => {
       ['answer', 'Column'],
     ] as const) {
       await keys.press(button(editing(at)))
-      if (at === 'Column') await page.getByRole('menuitem', { name: 'Add a column' }).press('Enter')
+      if (at === 'Column') await keys.pick(page.getByRole('menuitem', { name: 'Add a column' }))
       await dialog('Add a column').getByLabel('Name').waitFor()
       await keyboard.type(name)
       await keyboard.press('Enter')
@@ -197,8 +197,7 @@ describe('workbench: the guide “Without a terminal”', () => {
     await page
       .getByRole('menuitem', { name: back('Copy the change to …').replace('to', 'of v1 to') })
       .waitFor()
-    await keyboard.type('Restore')
-    await keyboard.press('Enter')
+    await keys.pick(page.getByRole('menuitem', { name: 'Restore v1 …' }))
     await dialog('Restore v1 in echo').locator('del').first().waitFor()
     await keyboard.press('Control+Enter')
     await dialog('Restore v1 in echo').getByText('Done: echo is now v3').waitFor()

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { closeBrowser } from '../support/browser/open-browser.ts'
+import { keysOf } from './support/keys.ts'
 import { openWorkbench, type Workbench } from './support/workbench.ts'
 
 describe('workbench: making things', () => {
@@ -196,19 +197,22 @@ describe('workbench: making things', () => {
     await page.getByRole('button', { name: 'Rename …' }).click()
     await dialog.getByLabel('Name').fill('Beta, renamed')
     await page.keyboard.press('Enter')
-    await page.getByLabel('Select Beta, renamed').check()
-    await page.getByRole('button', { name: 'Archive …' }).click()
-    await dialog.getByRole('button', { name: 'Archive 1 prompt' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    // Archived and found again with keys alone.
+    const keys = await keysOf(page)
+    await keys.press(page.getByLabel('Select Beta, renamed'), 'Space')
+    await page.keyboard.press('a')
+    await keys.press(dialog.getByRole('button', { name: 'Archive 1 prompt' }))
     await page.getByText('0 prompts', { exact: true }).waitFor()
-    await page.getByLabel('Show archived').check()
+    await keys.press(page.getByLabel('Show archived'), 'Space')
     await row('Beta, renamed').getByText('archived').waitFor()
     const { application } = await bench.ask('GET', '/simple/applications/beta')
     expect(application).to.deep.include({ folder: 'support/tier-1', tags: { team: 'support' } })
-    await row('Beta, renamed')
-      .getByRole('button', { name: /^Bring back/ })
-      .click()
-    await page.getByLabel('Show archived').uncheck()
+    await keys.press(row('Beta, renamed').getByRole('button', { name: /^Bring back/ }))
+    await row('Beta, renamed').getByText('archived').waitFor({ state: 'detached' })
+    await keys.press(page.getByLabel('Show archived'), 'Space')
     await row('Beta, renamed').waitFor()
+    await keys.expectNoMouse()
     await visit.close()
   })
 

@@ -6,6 +6,7 @@ import { closeBrowser } from '../support/browser/open-browser.ts'
 import { createApiKey } from '../../src/access/keys/api-keys.ts'
 import { MODEL_PROVIDERS } from '../../src/run/models/model-endpoint.ts'
 import { nodeFs } from '../../src/storage/files/node-fs.ts'
+import { keysOf } from './support/keys.ts'
 import { openWorkbench, type Workbench } from './support/workbench.ts'
 
 after(closeBrowser)
@@ -160,7 +161,7 @@ describe('workbench: settings', () => {
     await visit.close()
   })
 
-  it('is reached from a run that misses a key, with the dialog of that key open', async () => {
+  it('is reached from a run that misses a key, with keys alone and with the dialog of that key open', async () => {
     const prompt = {
       uri: 'svc:builtin:completion:v0',
       parameters: {
@@ -170,15 +171,17 @@ describe('workbench: settings', () => {
     await bench.ask('POST', '/simple/applications/', { application: { slug: 'needy', data: prompt } })
     const visit = await bench.visit({ path: '/a/needy/edit/needy' })
     const { page } = visit
-    await page.getByRole('textbox', { name: /^Text of message 1/ }).click()
+    const keys = await keysOf(page)
+    await keys.tabTo(page.getByRole('textbox', { name: /^Text of message 1/ }))
     await page.keyboard.press('Control+Enter')
-    await page
-      .getByRole('region', { name: 'Output' })
-      .getByRole('link', { name: 'Add MISTRAL_API_KEY in Settings' })
-      .click()
+    const output = page.getByRole('region', { name: 'Output' })
+    await keys.press(output.getByRole('link', { name: 'Add MISTRAL_API_KEY in Settings' }))
     const dialog = page.getByRole('dialog', { name: 'Add a Mistral key' })
-    await dialog.getByLabel('API key').fill('sk-x')
+    await keys.expectFocus(dialog.getByLabel('API key'))
+    await page.keyboard.type('sk-x')
+    expect(await dialog.getByLabel('API key').inputValue()).to.equal('sk-x')
     expect(await dialog.getByLabel('Name').inputValue()).to.equal('MISTRAL_API_KEY')
+    await keys.expectNoMouse()
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
     expect(new URL(page.url()).search).to.equal('')

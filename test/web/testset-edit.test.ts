@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import type { Locator, Page, Request } from 'playwright-core'
 import { closeBrowser } from '../support/browser/open-browser.ts'
 import { startCuttingProxy } from './support/cutting-proxy.ts'
+import { keysOf } from './support/keys.ts'
 import { openWorkbench, type Answer, type Workbench } from './support/workbench.ts'
 
 describe('workbench: rows edited in the grid', () => {
@@ -207,7 +208,10 @@ describe('workbench: rows edited in the grid', () => {
     const visit = await bench.visit({ path: '/t/pasted' })
     const { page } = visit
     const { keyboard } = page
-    await cell(page, 'two').click()
+    const keys = await keysOf(page)
+    await cell(page, 'two').waitFor()
+    await keys.tabTo(grid(page))
+    for (const key of ['ArrowDown', 'ArrowRight']) await keyboard.press(key)
     // Rows and columns that are missing are added; formulas and what looks like JSON stay texts.
     await paste(page, '=SUM(A1:A9)\t{"x": 1}\tnew\r\n"two\nlines, ""quoted"""\t007\tnew\r\n')
     await told(page, '1 changed, 1 added, 1 column changed')
@@ -216,7 +220,7 @@ describe('workbench: rows edited in the grid', () => {
       '=SUM(A1:A9)\t{"x": 1}\tnew\n"two\nlines, ""quoted"""\t007\tnew',
     )
     // A table of a page, of which the text says nothing about cells.
-    await cell(page, 'one').click()
+    for (const key of ['Control+Home', 'ArrowRight']) await keyboard.press(key)
     await paste(
       page,
       'uno dos',
@@ -239,12 +243,13 @@ describe('workbench: rows edited in the grid', () => {
     await preview.getByText('This adds 25,000 rows and 1 column.').waitFor()
     await preview.getByText('q5').waitFor()
     await visit.expectNoBarriers()
-    await preview.getByRole('button', { name: 'Paste', exact: true }).click()
+    await keys.press(preview.getByRole('button', { name: 'Paste', exact: true }))
     await told(page, '2 changed, 25,001 added')
     await cell(page, 's24999').waitFor()
     await keyboard.press('Control+z')
     await told(page, '2 changed, 1 added')
     await save(page)
+    await keys.expectNoMouse()
     const rows = await rowsOf('pasted')
     expect(rows[1]).to.deep.equal({ a: '=SUM(A1:A9)', b: '{"x": 1}', 'column 3': 'new' })
     expect(rows[2]).to.deep.equal({ a: 'two\nlines, "quoted"', b: '007', 'column 3': 'new' })
@@ -303,6 +308,7 @@ describe('workbench: rows edited in the grid', () => {
     )
     const first = await bench.visit({ path: '/t/shared' })
     const second = await bench.visit({ path: '/t/shared' })
+    const keys = await keysOf(second.page)
     const type = async (
       { page }: { readonly page: Page },
       at: string,
@@ -319,7 +325,7 @@ describe('workbench: rows edited in the grid', () => {
     await type(first, 'at=1&column=by', 'first')
     await type(second, 'at=2&column=by', 'second')
     await save(first.page)
-    await second.page.getByRole('button', { name: 'show', exact: true }).click()
+    await keys.press(second.page.getByRole('button', { name: 'show', exact: true }))
     await told(second.page, 'v2 was saved meanwhile')
     await save(second.page)
     expect((await rowsOf('shared')).map(({ by }) => by)).to.deep.equal(['first', 'second', 'nobody'])
@@ -336,15 +342,16 @@ describe('workbench: rows edited in the grid', () => {
     await second.expectNoBarriers()
     await sheet.getByText('first again').first().waitFor()
     // A merge that is left for more changes leaves no variant behind.
-    await sheet.getByRole('button', { name: 'Cancel' }).click()
+    await keys.press(sheet.getByRole('button', { name: 'Cancel' }))
     await type(second, 'at=1&column=word', 'A', 'C')
     await second.page.keyboard.press('Control+s')
     await second.page.keyboard.press('Control+Enter')
     await sheet.getByText('first again').first().waitFor()
-    await sheet.getByRole('button', { name: /^Use incoming for all/ }).click()
-    await sheet.getByRole('button', { name: 'Save merged version' }).click()
+    await keys.press(sheet.getByRole('button', { name: /^Use incoming for all/ }))
+    await keys.press(sheet.getByRole('button', { name: 'Save merged version' }))
     await sheet.waitFor({ state: 'detached' })
     await told(second.page, 'No changes')
+    await keys.expectNoMouse()
     expect((await rowsOf('shared')).at(-1)).to.include({ word: 'C', by: 'second again' })
     const { testset_variants: left } = await bench.ask('POST', '/testsets/variants/query', {
       testset_refs: [{ slug: 'shared' }],

@@ -6,6 +6,7 @@ import { nodeFs } from '../../src/storage/files/node-fs.ts'
 import { OpenTraces } from '../../src/feeds/traces/open-traces.ts'
 import type { Span } from '../../src/feeds/traces/span.ts'
 import { makeSpan } from '../support/values/make-span.ts'
+import { keysOf } from './support/keys.ts'
 import { openWorkbench, type Workbench } from './support/workbench.ts'
 
 /** What models may say: nothing of it may be more than text. */
@@ -217,6 +218,7 @@ describe('workbench: traces', () => {
     const id = await say('Good evening')
     const visit = await bench.visit({ path: `/trace/${id}` })
     const { page } = visit
+    const keys = await keysOf(page)
     await page.getByRole('tree', { name: 'Spans' }).waitFor()
     await page.keyboard.press('a')
     const dialog = page.getByRole('dialog', { name: 'Add to a testset' })
@@ -226,15 +228,16 @@ describe('workbench: traces', () => {
     await page.keyboard.press('Enter')
     const row = dialog.getByRole('region', { name: 'The row as it will be' })
     await row.getByText('expected_answer').waitFor()
-    await dialog.getByLabel('Expected answer', { exact: true }).fill('Good evening to you')
+    await keys.type(dialog.getByLabel('Expected answer', { exact: true }), 'Good evening to you')
     await row.getByText('Good evening to you').waitFor()
     await visit.expectNoBarriers()
     await visit.picture('trace-add-1440')
-    await dialog.getByLabel('Output', { exact: true }).selectOption('say')
+    await keys.tabTo(dialog.getByLabel('Output', { exact: true }))
+    await page.keyboard.press('ArrowUp')
     await dialog.getByRole('button', { name: /Two values go to the column “say”/ }).waitFor()
-    await dialog.getByLabel('Output', { exact: true }).selectOption('expected_answer')
-    await dialog.getByRole('button', { name: 'Save version' }).focus()
-    await page.keyboard.press('Enter')
+    await page.keyboard.press('ArrowDown')
+    await dialog.getByRole('button', { name: /Two values go/ }).waitFor({ state: 'detached' })
+    await keys.press(dialog.getByRole('button', { name: 'Save version' }))
     await page.getByRole('status').getByText('Row added: sayings is at v2.').waitFor()
     const { testset_revision: head } = await bench.ask('POST', '/testsets/revisions/retrieve', {
       testset_ref: { slug: 'sayings' },
@@ -242,8 +245,9 @@ describe('workbench: traces', () => {
     const { testcase_dedup_id: _, ...added } = head.data.testcases[1].data
     expect(added).to.deep.equal({ say: 'Good evening', expected_answer: 'Good evening to you' })
     expect(head.message).to.equal('Keep a trace of echo v1 as a row')
-    await page.getByRole('link', { name: 'sayings' }).click()
+    await keys.press(page.getByRole('link', { name: 'sayings' }))
     await page.waitForURL('**/t/sayings')
+    await keys.expectNoMouse()
     await visit.close()
   })
 

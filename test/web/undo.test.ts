@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { closeBrowser } from '../support/browser/open-browser.ts'
+import { keysOf } from './support/keys.ts'
 import { openWorkbench, type Answer, type Workbench } from './support/workbench.ts'
 
 describe('workbench: going back', () => {
@@ -37,12 +38,9 @@ describe('workbench: going back', () => {
   it('restores an earlier version of a prompt with keys alone, and shows first what changes', async () => {
     const visit = await bench.visit({ path: '/a/reply/v/reply/1' })
     const { page } = visit
-    const more = page.getByRole('button', { name: 'More', exact: true })
-    await more.focus()
-    await page.keyboard.press('Enter')
-    const item = page.getByRole('menuitem', { name: 'Restore v1 …' })
-    await item.focus()
-    await page.keyboard.press('Enter')
+    const keys = await keysOf(page)
+    await keys.press(page.getByRole('button', { name: 'More', exact: true }))
+    await keys.pick(page.getByRole('menuitem', { name: 'Restore v1 …' }))
     const sheet = page.getByRole('dialog', { name: 'Restore v1 in reply' })
     await sheet.locator('ins', { hasText: 'one' }).waitFor()
     expect((await head('reply')).version, 'nothing is done yet').to.equal(3)
@@ -51,34 +49,37 @@ describe('workbench: going back', () => {
     await page.keyboard.press('Control+Enter')
     await sheet.getByText('Done: reply is now v4').waitFor()
     expect(await head('reply')).to.eql({ version: 4, system: 'You are kind.\n\nAnswer in one line.' })
-    await sheet.getByRole('link', { name: 'v4' }).click()
+    await keys.press(sheet.getByRole('link', { name: 'v4' }))
     await page.waitForURL('**/a/reply/v/reply/4')
+    await keys.expectNoMouse()
     await visit.close()
   })
 
-  it('undoes one change and keeps the later ones; a conflict is resolved in the same sheet', async () => {
+  it('undoes one change with keys alone and keeps the later ones; a conflict is resolved in the same sheet', async () => {
     await create('steps', 'First.\n\nSecond.\n\nThird.')
     await commit('steps', 'First, kindly.\n\nSecond.\n\nThird.')
     await commit('steps', 'First, kindly.\n\nSecond.\n\nThird, calmly.')
     const visit = await bench.visit({ path: '/a/steps/v/steps/2' })
     const { page } = visit
-    await page.getByRole('button', { name: 'More', exact: true }).click()
-    await page.getByRole('menuitem', { name: 'Undo the change of v2 …' }).click()
+    const keys = await keysOf(page)
+    const undo = async (): Promise<void> => {
+      await keys.press(page.getByRole('button', { name: 'More', exact: true }))
+      await keys.pick(page.getByRole('menuitem', { name: 'Undo the change of v2 …' }))
+    }
+    await undo()
     const sheet = page.getByRole('dialog', { name: 'Undo the change of v2 in steps' })
-    await sheet.getByRole('button', { name: 'Undo this change' }).click()
+    await keys.press(sheet.getByRole('button', { name: 'Undo this change' }))
     await sheet.getByText('Done: steps is now v4').waitFor()
     expect((await head('steps')).system).to.equal('First.\n\nSecond.\n\nThird, calmly.')
     // Undone again, the place says something else by now.
     await commit('steps', 'First, at once.\n\nSecond.\n\nThird, calmly.')
     await visit.go('/a/steps/v/steps/2')
-    await page.getByRole('button', { name: 'More', exact: true }).click()
-    await page.getByRole('menuitem', { name: 'Undo the change of v2 …' }).click()
+    await undo()
     await sheet.getByText('1 conflict, 1 left').waitFor()
-    await sheet
-      .getByRole('button', { name: /^Use current/ })
-      .first()
-      .click()
-    await sheet.getByRole('button', { name: 'Cancel' }).click()
+    await page.keyboard.press('1')
+    await sheet.getByText('1 conflict, all decided').waitFor()
+    await keys.press(sheet.getByRole('button', { name: 'Cancel' }))
+    await keys.expectNoMouse()
     expect((await head('steps')).version).to.equal(5)
     await visit.close()
   })

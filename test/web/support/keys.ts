@@ -7,6 +7,8 @@ export interface Keys {
   tabTo(target: Locator): Promise<void>
   /** Moves on to it with Tab, and presses a key there: Enter, if no other is named. */
   press(target: Locator, key?: string): Promise<void>
+  /** Picks an item of the menu that is open. */
+  pick(item: Locator): Promise<void>
   /** Moves on to it with Tab, and types this in the place of what it has. */
   type(target: Locator, text: string): Promise<void>
   /** Waits until this has the focus. */
@@ -15,8 +17,8 @@ export interface Keys {
   expectNoMouse(): Promise<void>
 }
 
-/** A focus that goes through a page this often without coming to something never does. */
-const MOST_TABS = 600
+/** A focus that has not come to something after so many steps never does. */
+const MOST_STEPS = 600
 
 export async function keysOf(page: Page): Promise<Keys> {
   const clicks: string[] = []
@@ -25,17 +27,22 @@ export async function keysOf(page: Page): Promise<Keys> {
     `addEventListener('pointerdown', ({ target }) => clicked(target.outerHTML.slice(0, 100)), true)`,
   )
   await page.reload()
-  const tabTo = async (target: Locator): Promise<void> => {
+  const goTo = async (target: Locator, key: string): Promise<void> => {
     await target.waitFor()
     const name = target.toString()
-    for (let tabs = 0; tabs < MOST_TABS; tabs++) {
-      await page.keyboard.press('Tab')
+    for (let steps = 0; steps < MOST_STEPS; steps++) {
       if (await target.evaluate((it) => it === it.ownerDocument.activeElement)) return
+      await page.keyboard.press(key)
     }
-    throw new Error(`Tab does not come to ${name}`)
+    throw new Error(`${key} does not come to ${name}`)
   }
+  const tabTo = (target: Locator): Promise<void> => goTo(target, 'Tab')
   return {
     tabTo,
+    pick: async (item) => {
+      await goTo(item, 'ArrowDown')
+      await page.keyboard.press('Enter')
+    },
     expectFocus: async (target) => {
       const isFocused = () => target.evaluate((it) => it === it.ownerDocument.activeElement)
       while (!(await isFocused())) await page.waitForTimeout(20)
