@@ -63,7 +63,6 @@ describe('workbench: an artifact', () => {
     await clone.waitFor()
     await page.getByText('Answers the tickets of the first line.').waitFor()
     await visit.expectNoBarriers()
-    await visit.picture('artifact-1440')
     await visit.close()
   })
 

@@ -178,7 +178,6 @@ describe('workbench: editing', () => {
     await output.getByText(/\d+ tokens/).waitFor()
     expect(JSON.parse(await head('tried')).workflow_revision.version).to.equal(1)
     await visit.expectNoBarriers()
-    await visit.picture('try-1440')
 
     await page.reload()
     await tried.getByLabel('language').waitFor()

@@ -107,7 +107,6 @@ describe('workbench: evaluations', () => {
     await rows.getByRole('row', { name: /country Norway Oslo Oslo exact v1 passed \d/ }).waitFor()
     await rows.getByRole('row', { name: /country Peru Peru Lima exact v1 failed/ }).waitFor()
     await visit.expectNoBarriers()
-    await visit.picture('evaluation-1440')
     await page.getByRole('button', { name: 'Failed' }).click()
     await page.waitForURL('**?show=failed')
     await rows.getByText('Norway').waitFor({ state: 'detached' })

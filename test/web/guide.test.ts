@@ -49,46 +49,51 @@ describe('workbench: the guide “Without a terminal”', () => {
     await dialog('New prompt')
       .getByRole('radio', { name: /^Single answer/ })
       .waitFor()
-    await keyboard.type('Echo')
+    await keyboard.type('Greetings')
     await keys.press(button(making('Open the editor')))
-    await page.waitForURL('**/a/echo/edit/echo')
-    await keys.type(page.getByRole('textbox', { name: /^Text of message 1/ }), 'Say it again.')
-    await keys.type(page.getByRole('textbox', { name: /^Text of message 2/ }), '{{word}}')
+    await page.waitForURL('**/a/greetings/edit/greetings')
+    await keys.type(
+      page.getByRole('textbox', { name: /^Text of message 1/ }),
+      'You greet people by their names.',
+    )
+    await keys.type(page.getByRole('textbox', { name: /^Text of message 2/ }), 'Hello {{name}}')
     await keys.type(page.getByRole('combobox', { name: 'Model', exact: true }), 'mock/examples')
 
     // 2. Try it before you save it.
     const trying = (name: string): string => said('Trying a draft', name)
     const output = page.getByRole('region', { name: 'Output' })
-    await keys.type(page.getByRole('textbox', { name: 'word' }), 'hello')
+    await keys.type(page.getByRole('textbox', { name: 'name', exact: true }), 'Ann')
     await keyboard.press('Control+Enter')
-    await output.getByText('hello', { exact: true }).waitFor()
+    await output.getByText('Hello Ann', { exact: true }).waitFor()
     await button(trying('These inputs again')).waitFor()
     await button(trying('Keep as row…')).waitFor()
-    const { count } = await bench.ask('POST', '/workflows/query', { workflow: { slugs: ['echo'] } })
+    await page.getByText('No problems found.').waitFor()
+    await visit.picture('try-1440')
+    const { count } = await bench.ask('POST', '/workflows/query', { workflow: { slugs: ['greetings'] } })
     expect(count, 'nothing is saved by trying').to.equal(0)
     await keyboard.press('Control+s')
     await dialog(trying('Save version')).waitFor()
     await keyboard.press('Control+Enter')
-    await page.waitForURL('**/a/echo/v/echo/1')
+    await page.waitForURL('**/a/greetings/v/greetings/1')
     const playing = (name: string): string => said('The playground', name)
     await keys.press(page.getByRole('link', { name: playing('Run'), exact: true }))
-    await page.waitForURL('**/a/echo/run**')
+    await page.waitForURL('**/a/greetings/run**')
     for (let columns = 1; columns < 4; columns++) await keys.press(button(playing('Add a column')))
     await page.getByRole('button', { name: `${playing('Actions')} of column 4` }).waitFor()
     await keyboard.press('Control+Enter')
-    await output.nth(3).getByText('hello', { exact: true }).waitFor()
+    await output.nth(3).getByText('Hello Ann', { exact: true }).waitFor()
     await keys.press(button(playing('Mark differences')))
 
     // 3. Collect rows: a testset typed from nothing.
     const editing = (name: string): string => said('Editing rows', name)
     await visit.go('/?make=testsets')
     await dialog('New testset').getByLabel('Name').waitFor()
-    await keyboard.type('Words')
+    await keyboard.type('People')
     await keyboard.press('Enter')
-    await page.waitForURL('**/t/words')
+    await page.waitForURL('**/t/people')
     await keys.press(button(editing('Type rows')))
     for (const [name, at] of [
-      ['word', 'Add the first column'],
+      ['name', 'Add the first column'],
       ['answer', 'Column'],
     ] as const) {
       await keys.press(button(editing(at)))
@@ -102,11 +107,11 @@ describe('workbench: the guide “Without a terminal”', () => {
     await keys.tabTo(grid)
     await keyboard.press('Home')
     await keyboard.press('ArrowRight')
-    for (const [word, answer] of [
-      ['yes', 'yes'],
-      ['no', 'no!'],
+    for (const [name, answer] of [
+      ['Ann', 'Hello Ann'],
+      ['Bob', 'Hello Bob!'],
     ] as const) {
-      await keyboard.type(word)
+      await keyboard.type(name)
       await keyboard.press('Tab')
       await keyboard.type(answer)
       await keyboard.press('Enter')
@@ -114,21 +119,22 @@ describe('workbench: the guide “Without a terminal”', () => {
     await button(editing('Row')).waitFor()
     await button(editing('Review')).waitFor()
     await page.getByText('2 added').first().waitFor()
+    await visit.picture('rows-1440')
     await keyboard.press('Control+s')
     await dialog(/^Save version/).waitFor()
     await keyboard.press('Control+Enter')
     await page.getByText('No changes', { exact: true }).waitFor()
-    await visit.go('/a/echo/run?testset=words')
+    await visit.go('/a/greetings/run?testset=people')
     await button(playing('Up to 50 rows')).waitFor()
 
     // 4. Evaluate, find the row that fails, and run it again.
     const evaluating = (name: string): string => said('Evaluations and traces', name)
     const ofPrompt = (name: string): string => said('The page of a prompt', name)
-    await visit.go('/a/echo')
+    await visit.go('/a/greetings')
     await keys.press(page.getByRole('link', { name: ofPrompt('Evaluate …') }))
     const form = dialog('Start an evaluation')
     for (const [field, typed] of [
-      ['Testset', 'words'],
+      ['Testset', 'people'],
       ['Add an evaluator', 'exact'],
     ] as const) {
       await keys.type(form.getByRole('combobox', { name: field }), typed)
@@ -136,15 +142,15 @@ describe('workbench: the guide “Without a terminal”', () => {
       await keyboard.press('Enter')
     }
     await keys.press(form.getByRole('button', { name: 'Start the evaluation' }))
-    await page.getByRole('heading', { name: 'echo v1 on words v1' }).waitFor()
+    await page.getByRole('heading', { name: 'greetings v1 on people v1' }).waitFor()
     const evaluation = page.url()
     const rows = page.getByRole('table', { name: 'Rows of the evaluation' })
-    await rows.getByText('no!').waitFor()
+    await rows.getByText('Hello Bob!').waitFor()
     for (const name of ['Errors', 'Passed']) await button(evaluating(name)).waitFor()
     await keys.press(button(evaluating('Failed')))
     await page.waitForURL('**show=failed**')
-    await rows.getByText('yes').first().waitFor({ state: 'detached' })
-    await rows.getByText('no!').waitFor()
+    await rows.getByText('Ann').first().waitFor({ state: 'detached' })
+    await rows.getByText('Hello Bob!').waitFor()
     await keyboard.press('j')
     await keys.expectFocus(page.getByRole('region', { name: 'Rows of the evaluation, scrolled' }))
     await keyboard.press('Enter')
@@ -153,29 +159,31 @@ describe('workbench: the guide “Without a terminal”', () => {
     await panel.getByRole('link', { name: evaluating('Open in playground') }).waitFor()
     await keyboard.press('r')
     await panel.getByText('Run again: exact v1 failed').waitFor()
+    await visit.picture('evaluation-1440')
     const failed = page.url()
     expect(failed.startsWith(evaluation.split('?')[0] ?? '')).to.equal(true)
-    await visit.go('/a/echo/edit/echo')
-    await keys.type(page.getByRole('textbox', { name: /^Text of message 2/ }), '{{word}}!')
+    await visit.go('/a/greetings/edit/greetings')
+    await keys.type(page.getByRole('textbox', { name: /^Text of message 2/ }), 'Hello {{name}}!')
     await keyboard.press('Control+s')
     await dialog('Save version').waitFor()
     await keyboard.press('Control+Enter')
-    await page.waitForURL('**/a/echo/v/echo/2')
+    await page.waitForURL('**/a/greetings/v/greetings/2')
     await page.goto(failed)
     await keys.press(panel.getByRole('button', { name: evaluating('Run with v2') }))
-    await page.getByRole('heading', { name: 'echo v2 on words v1' }).waitFor()
-    await rows.getByRole('row', { name: /no! .*exact v1 passed/ }).waitFor()
+    await page.getByRole('heading', { name: 'greetings v2 on people v1' }).waitFor()
+    await rows.getByRole('row', { name: /Hello Bob! .*exact v1 passed/ }).waitFor()
 
     // 5. Deploy a version, and see what runs where.
-    await visit.go('/a/echo')
+    await visit.go('/a/greetings')
     for (const name of ['Deployed', 'Last evaluation', 'Use in code', 'Used by'])
       await page.getByRole('heading', { name: ofPrompt(name), exact: true }).waitFor()
     await keys.press(button(ofPrompt('Deploy …')))
-    await keys.tabTo(dialog(/^Deploy echo v2/).getByLabel('Environment'))
+    await keys.tabTo(dialog(/^Deploy greetings v2/).getByLabel('Environment'))
     await keyboard.type('prod')
-    await keys.press(button('Deploy echo v2 to production'))
+    await keys.press(button('Deploy greetings v2 to production'))
     await dialog(/^Deploy/).waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'production v2' }).waitFor()
+    await visit.picture('artifact-1440')
     await keys.press(button(ofPrompt('More')))
     for (const name of [
       'Merge …',
@@ -190,7 +198,7 @@ describe('workbench: the guide “Without a terminal”', () => {
 
     // 6. Go back.
     const back = (name: string): string => said('Conflicts, and going back', name)
-    await visit.go('/a/echo/v/echo/1')
+    await visit.go('/a/greetings/v/greetings/1')
     await keys.press(button('More'))
     await page.getByRole('menuitem', { name: `${back('Restore')} v1 …` }).waitFor()
     await page.getByRole('menuitem', { name: `${back('Undo the change')} of v1 …` }).waitFor()
@@ -198,10 +206,13 @@ describe('workbench: the guide “Without a terminal”', () => {
       .getByRole('menuitem', { name: back('Copy the change to …').replace('to', 'of v1 to') })
       .waitFor()
     await keys.pick(page.getByRole('menuitem', { name: 'Restore v1 …' }))
-    await dialog('Restore v1 in echo').locator('del').first().waitFor()
+    await dialog('Restore v1 in greetings').locator('del').first().waitFor()
     await keyboard.press('Control+Enter')
-    await dialog('Restore v1 in echo').getByText('Done: echo is now v3').waitFor()
+    await dialog('Restore v1 in greetings').getByText('Done: greetings is now v3').waitFor()
     await keys.expectNoMouse()
+    await visit.go('/')
+    await page.getByRole('region', { name: 'Latest changes' }).getByText('Restore').waitFor()
+    await visit.picture('home-1440')
     await visit.close()
   })
 })

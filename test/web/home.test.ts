@@ -64,7 +64,6 @@ describe('workbench: the start', () => {
       .first()
       .waitFor()
     await visit.expectNoBarriers()
-    await visit.picture('home-1440')
     await visit.go('/?kind=applications')
     await page.getByText('<script>').waitFor()
     expect(await page.title()).to.equal('Prompts · Home · Branchpoint')
