@@ -108,6 +108,7 @@ describe('workbench: rows edited in the grid', () => {
     const review = page.getByRole('dialog', { name: 'Changes to save' })
     await review.getByText('3 rows changed').waitFor()
     await visit.expectNoBarriers()
+    await visit.picture('testset-edit-1440')
     await review.getByRole('button', { name: 'Save version' }).click()
     await page
       .getByRole('dialog', { name: 'Save version of capitals' })

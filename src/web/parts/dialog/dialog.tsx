@@ -50,7 +50,8 @@ export function Modal(props: ModalProps) {
             }
           }}
           onOpenAutoFocus={(event) => {
-            opener.current = document.activeElement
+            // Not the menu that opened it: by now that is gone, and its button has the focus.
+            if (!content.current?.contains(document.activeElement)) opener.current = document.activeElement
             const first = sheet ? content.current : content.current?.querySelector<HTMLElement>(FIELDS)
             if (!first) return
             event.preventDefault()
@@ -58,7 +59,10 @@ export function Modal(props: ModalProps) {
           }}
           onCloseAutoFocus={(event) => {
             event.preventDefault()
-            if (opener.current instanceof HTMLElement) opener.current.focus()
+            // Another dialog that was opened meanwhile keeps the focus, unless this one was opened from it.
+            const other = document.activeElement?.closest('[role=dialog]')
+            if (opener.current instanceof HTMLElement && (!other || other.contains(opener.current)))
+              opener.current.focus()
             opener.current = undefined
           }}
         >
