@@ -228,7 +228,7 @@ function actions(rows: number, provider: ChatStub): readonly Waiting[] {
         const asked = new Promise<ServerResponse>((take) => provider.answerNext(take))
         await page.keyboard.press('Control+Enter')
         const answer = await asked
-        await page.getByRole('status').getByText('Running…').waitFor()
+        await page.getByRole('region', { name: 'Output' }).getByText('Running…').waitFor()
         await page.evaluate(`window.times = []
           afterFrame(() => document.body.textContent.includes('Far away'), () => window.times.push(Date.now()))`)
         const told = Date.now()
@@ -236,7 +236,7 @@ function actions(rows: number, provider: ChatStub): readonly Waiting[] {
         answer.write(event({ choices: [{ index: 0, delta: { content: 'Far away' }, finish_reason: null }] }))
         const [seen = 0] = await timesOf(page, 1)
         finished(answer)
-        await page.getByRole('status').getByText('done').waitFor()
+        await page.getByRole('region', { name: 'Output' }).getByText('done', { exact: true }).waitFor()
         return [seen - told]
       },
     },
