@@ -99,7 +99,7 @@ function DeployedVersion({
   )
 }
 
-/** So many evaluations are looked through for one of all rows. */
+/** Among how many of the newest evaluations the page looks for one that ran all rows. */
 const LOOKED_AT = 20
 
 /** The newest evaluation of all rows of a testset: of which version, its results by evaluator, and when it was. */

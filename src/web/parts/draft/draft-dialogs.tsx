@@ -255,7 +255,7 @@ function MovedSheet(props: MovedSheetProps) {
   const { start: go, isBusy, error } = useWork()
   /** The draft on a variant of its own, whose conflicts are to be decided. */
   const [mine, setMine] = useState<Committed>()
-  /** The variant that a merge began from, which nobody needs once the draft is edited further. */
+  /** The variant on which the draft was saved for a merge. It is archived when the user edits the draft instead. */
   const [aside, setAside] = useState<string>()
   const { commitToNew, goOnTop, archiveVariant, recallCommit } = useCommitDraft(name)
   const going = { ...draft, message }
