@@ -82,7 +82,7 @@ function showsAll(endpoint: Endpoint): boolean {
 /** The answer to a key without the scope `read`. */
 export const withheldAnswer = z
   .object({
-    count: z.literal(1),
+    count: z.int(),
     trace_id: z.string().optional(),
     changed: z.boolean().optional(),
     deployments: deployments.optional(),
