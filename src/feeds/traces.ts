@@ -7,7 +7,7 @@ export {
 } from './traces/annotations.ts'
 export { limitedTraces } from './traces/limited-traces.ts'
 export { type HintDialect, type SpanHint, sqlOfHint } from './traces/filter/span-hint.ts'
-export { addTokens, OpenSpan, startTrace, type Tokens } from './traces/open-span.ts'
+export { addUsage, type ModelUsage, OpenSpan, startTrace, type Tokens } from './traces/open-span.ts'
 export { OpenTraces, type SharedTraces } from './traces/open-traces.ts'
 export {
   ProjectTraces,

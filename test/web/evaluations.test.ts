@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { type ChatStub, startChatStub } from '../support/servers/chat-stub.ts'
 import { closeBrowser } from '../support/browser/open-browser.ts'
 import { type HoldingHook, startHoldingHook } from './support/holding-hook.ts'
 import { openWorkbench, type Workbench } from './support/workbench.ts'
@@ -9,14 +10,17 @@ const HOSTILE = `<script>document.title = 'taken'</script><img src="http://127.0
 describe('workbench: evaluations', () => {
   let bench: Workbench
   let hook: HoldingHook
+  let stub: ChatStub
   before(async () => {
     hook = await startHoldingHook()
-    bench = await openWorkbench({ HOOK_ALLOW_PRIVATE: 'true' })
+    stub = await startChatStub()
+    bench = await openWorkbench({ HOOK_ALLOW_PRIVATE: 'true', OPENAI_API_KEY: 'sk-any', OPENAI_BASE_URL: stub.url })
   })
   after(async () => {
     await closeBrowser()
     await bench.close()
     await hook.close()
+    await stub.stop()
   })
 
   /** A prompt over the model that answers by the examples it is shown. */
@@ -444,6 +448,31 @@ describe('workbench: evaluations', () => {
     await visit.expectNoBarriers()
     const link = await panel.getByRole('link', { name: 'Open in playground' }).getAttribute('href')
     expect(link).to.match(/^\/a\/chatter\/run\?left=r%3Achatter-1&.*trace=[0-9a-f]{32}$/)
+    await visit.close()
+  })
+
+  it('sums what the rows cost where the price of the model is known, and says it of each row and trace', async () => {
+    const { parameters, ...rest } = promptOf([])
+    const prompt = { ...parameters.prompt, llm_config: { model: 'gpt-4.1' } }
+    await bench.ask('POST', '/simple/applications/', {
+      application: { slug: 'priced', data: { ...rest, parameters: { prompt } } },
+    })
+    await testset('paid', [
+      { country: 'France', capital: 'Paris' },
+      { country: 'Peru', capital: 'Lima' },
+    ])
+    const id = await run('priced', 'paid')
+    const visit = await bench.visit({ path: `/eval/${id}` })
+    const { page } = visit
+    // Each row: 11 tokens at 2 and 7 at 8 dollars for a million.
+    const cost = page.locator('dl > div').filter({ has: page.getByText('Cost', { exact: true }) })
+    await cost.getByText('$0.00016', { exact: true }).waitFor()
+    await page.getByRole('table', { name: 'Rows of the evaluation' }).getByText('Peru').click()
+    const panel = page.getByRole('complementary', { name: 'The opened row' })
+    await panel.getByText(/18 tokens · \$0\.000078$/).waitFor()
+    await visit.expectNoBarriers()
+    await panel.getByRole('link', { name: 'Its trace' }).click()
+    await page.getByLabel('The picked span').getByText('$0.000078', { exact: true }).waitFor()
     await visit.close()
   })
 

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, fromEntries, getKey, isJsonObject } from '../../base/json.ts'
+import { type Json, type JsonObject, fromEntries, getPath } from '../../base/json.ts'
 import { randomHex } from './trace-ids.ts'
 import type { Span, SpanException, SpanKind, SpanLink, SpanReference, SpanType } from './span.ts'
 
@@ -57,9 +57,9 @@ export class OpenSpan {
   #references: ReadonlyMap<string, SpanReference> = NO_REFERENCES
   #exception: SpanException | undefined
   #message: string | undefined
-  #tokens: Tokens | undefined
-  /** The tokens of ended inner spans. */
-  #tokensBelow: Tokens | undefined
+  #usage: ModelUsage | undefined
+  /** What ended inner spans used. */
+  #usageBelow: ModelUsage | undefined
   #errorsBelow = 0
   #hasEnded = false
 
@@ -96,22 +96,22 @@ export class OpenSpan {
     return this
   }
 
-  /** `svc.metrics.tokens.incremental`: the span's own tokens, without those of inner spans. */
-  setTokens({ prompt, completion, total }: Tokens): this {
-    this.#tokens = { prompt, completion, total }
+  /** What the span itself used, without inner spans: `incremental` in `svc.metrics.tokens` and `svc.metrics.costs`. */
+  setUsage(usage: ModelUsage): this {
+    this.#usage = usage
     return this
   }
 
-  /** Counts the tokens of a run that recorded its own spans below this one. */
+  /** Adds what a run used that recorded its own spans below this one. */
   addRun(spans: readonly Span[]): this {
     for (const span of spans)
-      if (span.parentId === this.spanId) this.#tokensBelow = addTokens(this.#tokensBelow, tokensOf(span))
+      if (span.parentId === this.spanId) this.#usageBelow = addUsage(this.#usageBelow, usageOf(span))
     return this
   }
 
-  /** The tokens so far: its own and those of ended inner spans. */
-  get tokens(): Tokens | undefined {
-    return addTokens(this.#tokens, this.#tokensBelow)
+  /** What the span and its ended inner spans used so far. */
+  get usage(): ModelUsage | undefined {
+    return addUsage(this.#usage, this.#usageBelow)
   }
 
   /** `svc.references.<name>`: an object that is run. */
@@ -185,36 +185,50 @@ export class OpenSpan {
   /** Metrics (interface 12.9): `incremental` is the span's own, `cumulative` includes inner spans. Also adds them to the parent. */
   #metrics(duration: number): JsonObject {
     const metrics: Record<string, Json> = { duration: { cumulative: duration } }
-    const { tokens } = this
-    if (tokens)
-      metrics['tokens'] = { ...(this.#tokens ? { incremental: this.#tokens } : {}), cumulative: tokens }
+    const { usage } = this
+    if (usage) {
+      const { tokens, costs } = this.#usage ?? {}
+      metrics['tokens'] = { ...(tokens ? { incremental: tokens } : {}), cumulative: usage.tokens }
+      if (usage.costs)
+        metrics['costs'] = { ...(costs ? { incremental: costs } : {}), cumulative: usage.costs }
+    }
     const own = this.#exception ? 1 : 0
     const errors = own + this.#errorsBelow
     if (errors > 0) metrics['errors'] = { ...(own > 0 ? { incremental: own } : {}), cumulative: errors }
     const parent = this.#parent
     if (parent) {
-      parent.#tokensBelow = addTokens(parent.#tokensBelow, tokens)
+      parent.#usageBelow = addUsage(parent.#usageBelow, usage)
       parent.#errorsBelow += errors
     }
     return metrics
   }
 }
 
-export type Tokens = Readonly<Record<'prompt' | 'completion' | 'total', number>>
-
-/** The tokens of an ended span, with those of its inner spans. */
-function tokensOf({ attributes }: Span): Tokens | undefined {
-  const path = ['svc', 'metrics', 'tokens', 'cumulative']
-  const found = path.reduce<Json | undefined>(
-    (value, name) => (isJsonObject(value) ? getKey(value, name) : undefined),
-    attributes,
-  )
-  return found as Tokens | undefined // as `#metrics` wrote it
+/** What calls of models used. */
+export interface ModelUsage {
+  readonly tokens: Tokens
+  /** In US dollars, by the prices of the catalog. Left out where one of the calls has no known price: the sum would be too small. */
+  readonly costs?: Tokens | undefined
 }
 
-/** The sum of two counts; undefined if neither is known. */
-export function addTokens(a: Tokens | undefined, b: Tokens | undefined): Tokens | undefined {
+/** A number for the prompt, for the reply, and for both. */
+export type Tokens = Readonly<Record<'prompt' | 'completion' | 'total', number>>
+
+/** What an ended span used, with its inner spans. */
+function usageOf({ attributes }: Span): ModelUsage | undefined {
+  const used = (what: string): Tokens | undefined =>
+    getPath(attributes, 'svc', 'metrics', what, 'cumulative') as Tokens | undefined // as `#metrics` wrote it
+  const tokens = used('tokens')
+  return tokens && { tokens, costs: used('costs') }
+}
+
+/** The sum of what two used; undefined if neither called a model. */
+export function addUsage(a: ModelUsage | undefined, b: ModelUsage | undefined): ModelUsage | undefined {
   if (!a || !b) return a ?? b
+  return { tokens: sumOf(a.tokens, b.tokens), costs: a.costs && b.costs && sumOf(a.costs, b.costs) }
+}
+
+function sumOf(a: Tokens, b: Tokens): Tokens {
   return {
     prompt: a.prompt + b.prompt,
     completion: a.completion + b.completion,

@@ -15,9 +15,17 @@ const pinned = {
 
 export const MAX_TESTCASE_IDS = 1000
 
+const vector = z.strictObject({ prompt: z.number(), completion: z.number(), total: z.number() })
+
 const usage = z.strictObject({
   duration_ms: z.number(),
-  tokens: z.strictObject({ prompt: z.number(), completion: z.number(), total: z.number() }).optional(),
+  tokens: vector.optional(),
+  costs: vector
+    .meta({
+      description:
+        'In US dollars, by the prices of the catalog; absent where a call of a model has no known price.',
+    })
+    .optional(),
 })
 
 const summary = z.strictObject({

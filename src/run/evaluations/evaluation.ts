@@ -54,6 +54,8 @@ export interface Usage {
   readonly duration_ms: number
   /** Absent if no model reported any. */
   readonly tokens?: Tokens
+  /** In US dollars. Absent if a call of a model has no known price. */
+  readonly costs?: Tokens
 }
 
 /** The outputs of a run, or its error. */

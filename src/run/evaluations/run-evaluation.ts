@@ -8,6 +8,7 @@ import { evaluationRows, type EvaluationRow, type NamedRow, readRows, rowsNamed 
 import type { EvaluationServices, Evaluator } from './evaluation-services.ts'
 import type { Evaluation, RunResult, RowResult, EvaluationPlan, PinnedRevision } from './evaluation.ts'
 import type { RunningEvaluation } from './running-evaluation.ts'
+import { usageOf } from './tally.ts'
 import { hash } from 'node:crypto'
 import { StreamedOutputs } from '../handlers/handler.ts'
 import type { InvocationCaller } from '../invocation/invocation-request.ts'
@@ -346,8 +347,7 @@ async function runRow(setting: RowSetting, row: EvaluationRow): Promise<RowResul
     root.fail({ type: application.error.code, message: application.error.message, stacktrace: undefined })
   root.end()
   if (!signal.aborted) services.record(registry, trace)
-  const { tokens } = root
-  const usage = { duration_ms: Math.round(performance.now() - begun), ...(tokens ? { tokens } : {}) }
+  const usage = usageOf(Math.round(performance.now() - begun), root.usage)
   return {
     testcase_id: testcaseId,
     trace_id: traceId,

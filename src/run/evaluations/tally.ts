@@ -1,4 +1,4 @@
-import { addTokens } from '../../feeds/traces.ts'
+import { addUsage, type ModelUsage } from '../../feeds/traces.ts'
 import { getKey, isJsonObject, numberOf, type Json } from '../../base/json.ts'
 import type { EvaluationSummary, EvaluatorSummary, RowResult, RunResult, Usage } from './evaluation.ts'
 
@@ -49,8 +49,16 @@ export class RunningSummary {
 }
 
 function sumOf(left: Usage, right: Usage): Usage {
-  const tokens = addTokens(left.tokens, right.tokens)
-  return { duration_ms: left.duration_ms + right.duration_ms, ...(tokens ? { tokens } : {}) }
+  return usageOf(left.duration_ms + right.duration_ms, addUsage(modelUsageOf(left), modelUsageOf(right)))
+}
+
+function modelUsageOf({ tokens, costs }: Usage): ModelUsage | undefined {
+  return tokens && { tokens, costs }
+}
+
+/** What a row took, as it is stored. */
+export function usageOf(duration_ms: number, { tokens, costs }: Partial<ModelUsage> = {}): Usage {
+  return { duration_ms, ...(tokens ? { tokens } : {}), ...(costs ? { costs } : {}) }
 }
 
 interface Count {

@@ -15,11 +15,11 @@ import {
   ModelFailure,
   type ModelFailureKind,
   type Models,
-  type TokenUsage,
 } from './models.ts'
+import { PRICES } from '../catalog/types/model-type.ts'
 import { chatRequest, type LanguageModel, prepareCall } from './prepare-call.ts'
 import { OutgoingFailure } from '../../feeds/outgoing.ts'
-import type { OpenSpan } from '../../feeds/traces.ts'
+import type { ModelUsage, OpenSpan, Tokens } from '../../feeds/traces.ts'
 
 /**
  * The language models of a project, on the AI SDK: anthropic and gemini in their own protocols, all other providers in the chat-completions
@@ -46,7 +46,7 @@ async function askModel(call: ChatCall, span: OpenSpan, settings: ModelSettings)
     setProviderAttributes(child, reached)
     const { model, options } = await prepareCall(reached, call)
     const answer = await model.doGenerate({ ...options, abortSignal: limit.either })
-    const reply = replyOf({ ...answer, refusal: modelRefusalOf(answer.response?.body) })
+    const reply = replyOf(call.model, { ...answer, refusal: modelRefusalOf(answer.response?.body) })
     setResponseAttributes(child, reply, { id: answer.response?.id, model: answer.response?.modelId })
     return reply
   } catch (error) {
@@ -79,7 +79,7 @@ async function embedTexts(
       )
     const tokens = usage?.tokens ?? 0
     child
-      .setTokens({ prompt: tokens, completion: 0, total: tokens })
+      .setUsage({ tokens: { prompt: tokens, completion: 0, total: tokens } })
       .setForeign('gen_ai.usage.input_tokens', tokens)
     return embeddings
   } catch (error) {
@@ -124,11 +124,11 @@ async function* streamModel(
       const piece = gatherer.take(part)
       if (piece !== '') yield piece
     }
-    return replyOf(gatherer.answer())
+    return replyOf(call.model, gatherer.answer())
   } catch (error) {
     throw failedCall(child, error, { model: call.model, reached, limit })
   } finally {
-    if (!gatherer.isEmpty) setResponseAttributes(child, replyOf(gatherer.soFar()), gatherer.facts)
+    if (!gatherer.isEmpty) setResponseAttributes(child, replyOf(call.model, gatherer.soFar()), gatherer.facts)
     child.end()
   }
 }
@@ -222,7 +222,7 @@ interface SdkAnswer {
 }
 
 /** A reply in the chat-completions format, without the provider's own fields. An empty reply has the content "". */
-function replyOf({ content, usage, finishReason, refusal }: SdkAnswer): ChatReply {
+function replyOf(asked: string, { content, usage, finishReason, refusal }: SdkAnswer): ChatReply {
   const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('')
   const calls = content.flatMap((part): JsonObject[] =>
     part.type === 'tool-call'
@@ -235,16 +235,33 @@ function replyOf({ content, usage, finishReason, refusal }: SdkAnswer): ChatRepl
   if (calls.length > 0) members.push(['tool_calls', calls])
   return {
     message: fromEntries(members),
-    usage: usageOf(usage),
+    usage: usageOf(asked, usage),
     finishReason: finishReason.unified.replaceAll('-', '_'),
   }
 }
 
-function usageOf({ inputTokens, outputTokens, raw }: Result['usage']): TokenUsage {
+function usageOf(asked: string, { inputTokens, outputTokens, raw }: Result['usage']): ModelUsage {
   const prompt = inputTokens.total ?? 0
   const completion = outputTokens.total ?? 0
-  const total = raw?.total_tokens
-  return { prompt, completion, total: typeof total === 'number' ? total : prompt + completion }
+  const all = raw?.total_tokens
+  const tokens = { prompt, completion, total: typeof all === 'number' ? all : prompt + completion }
+  return { tokens, costs: costsOf(asked, tokens) }
+}
+
+/** In US dollars; undefined if the provider counted no tokens, or the catalog has no price of the model. */
+function costsOf(asked: string, { prompt, completion }: Tokens): Tokens | undefined {
+  const price = PRICES.get(asked)
+  if (!price || prompt + completion === 0) return undefined
+  return {
+    prompt: dollars(prompt * price.input),
+    completion: dollars(completion * price.output),
+    total: dollars(prompt * price.input + completion * price.output),
+  }
+}
+
+/** Dollars from millionths of a dollar, without the noise of binary fractions behind the twelfth digit. */
+function dollars(millionths: number): number {
+  return Math.round(millionths * 1e6) / 1e12
 }
 
 /**
@@ -295,10 +312,10 @@ function setResponseAttributes(
 ): void {
   span
     .setData('outputs', message)
-    .setTokens(usage)
+    .setUsage(usage)
     .setForeign('gen_ai.response.finish_reasons', [finishReason])
-    .setForeign('gen_ai.usage.input_tokens', usage.prompt)
-    .setForeign('gen_ai.usage.output_tokens', usage.completion)
+    .setForeign('gen_ai.usage.input_tokens', usage.tokens.prompt)
+    .setForeign('gen_ai.usage.output_tokens', usage.tokens.completion)
   if (facts.id !== undefined) span.setForeign('gen_ai.response.id', facts.id)
   if (facts.model !== undefined) span.setForeign('gen_ai.response.model', facts.model)
 }

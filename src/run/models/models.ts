@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../base/json.ts'
-import type { OpenSpan } from '../../feeds/traces.ts'
+import type { ModelUsage, OpenSpan } from '../../feeds/traces.ts'
 
 /** The language models that handlers call (interface 11.19). Every call is a child span of `span`. */
 export interface Models {
@@ -46,15 +46,9 @@ export interface ChatCall {
 export interface ChatReply {
   /** `{role, content?, refusal?, tool_calls?}`, without nulls. */
   readonly message: JsonObject
-  readonly usage: TokenUsage
+  /** The tokens as the provider counted them, 0 if it did not, and their costs if it did and the price is known. */
+  readonly usage: ModelUsage
   readonly finishReason: string
-}
-
-/** The tokens of a call, as the provider counted them; 0 if it did not. */
-export interface TokenUsage {
-  readonly prompt: number
-  readonly completion: number
-  readonly total: number
 }
 
 /** A call of an embedding model. */

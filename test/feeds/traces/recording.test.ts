@@ -55,7 +55,7 @@ overEachEngine('traces: recording and reading back', (traceProject) => {
       .setData('inputs', { country: 'France' })
       .setData('outputs', 'Paris')
       .addReference('workflow_revision', { id: 'r-1', slug: 'bot-3', version: '3' })
-    root.child('model', 'llm').setTokens({ prompt: 3, completion: 1, total: 4 }).end()
+    root.child('model', 'llm').setUsage({ tokens: { prompt: 3, completion: 1, total: 4 } }).end()
     root.end()
     const { trace_id, spans } = await treeOf(root.traceId)
     expect(trace_id).to.equal(root.traceId)
@@ -82,10 +82,10 @@ overEachEngine('traces: recording and reading back', (traceProject) => {
   it('what a span counts is its own; cumulative has what is inside', async () => {
     const root = startTrace({ record: (spans) => project.traces.record(spans) }, 'judge_v0')
     const inner = root.child('retry')
-    inner.child('model', 'llm').setTokens({ prompt: 3, completion: 1, total: 4 }).end()
+    inner.child('model', 'llm').setUsage({ tokens: { prompt: 3, completion: 1, total: 4 } }).end()
     inner.child('broken').fail({ type: 'E', message: 'no', stacktrace: undefined }).end()
     inner.end()
-    root.setTokens({ prompt: 10, completion: 0, total: 10 }).end()
+    root.setUsage({ tokens: { prompt: 10, completion: 0, total: 10 } }).end()
     const { judge_v0: run } = (await treeOf(root.traceId)).spans
     const { metrics } = run.attributes.svc
     expect(metrics.tokens).to.deep.equal({
@@ -100,6 +100,32 @@ overEachEngine('traces: recording and reading back', (traceProject) => {
       incremental: 1,
       cumulative: 1,
     })
+  })
+
+  it('costs are summed while every price is known', async () => {
+    const priced = {
+      tokens: { prompt: 3, completion: 1, total: 4 },
+      costs: { prompt: 0.5, completion: 0.25, total: 0.75 },
+    }
+    const root = startTrace({ record: (spans) => project.traces.record(spans) }, 'judge_v0')
+    const known = root.child('known')
+    known.child('model', 'llm').setUsage(priced).end()
+    known.child('model', 'llm').setUsage(priced).end()
+    known.end()
+    root.child('unknown', 'llm').setUsage({ tokens: priced.tokens }).end()
+    root.end()
+    const { judge_v0: run } = (await treeOf(root.traceId)).spans
+    expect(run.spans.known.attributes.svc.metrics.costs).to.deep.equal({
+      cumulative: { prompt: 1, completion: 0.5, total: 1.5 },
+    })
+    expect(run.spans.known.spans.model[0].attributes.svc.metrics.costs).to.deep.equal({
+      incremental: priced.costs,
+      cumulative: priced.costs,
+    })
+    expect(run.attributes.svc.metrics.tokens.cumulative.total).to.equal(12)
+    expect(run.attributes.svc.metrics, 'a sum without the unknown price would be too small').to.not.have.key(
+      'costs',
+    )
   })
 
   // interface 12.8

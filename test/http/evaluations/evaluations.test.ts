@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ADMIN_KEY, type RunningService, startService } from '../../support/servers/service.ts'
 import { keyWithScopes } from '../invocation/key-with-scopes.ts'
+import { type ChatStub, startChatStub } from '../../support/servers/chat-stub.ts'
 import { startCountingHook } from '../../support/servers/counting-hook.ts'
 import { EvaluationClient } from '../../support/clients/evaluation-client.ts'
 
@@ -18,6 +19,7 @@ const COUNTRIES = [
 describe('http: evaluations', () => {
   let service: RunningService
   let client: EvaluationClient
+  let model: ChatStub
   const git = (slug: string, ...args: string[]): string =>
     execFileSync('git', ['-C', service.repository(slug), ...args], { encoding: 'utf8' })
   const order = {
@@ -27,7 +29,10 @@ describe('http: evaluations', () => {
   }
 
   before(async () => {
-    service = await startService({ env: { HOOK_ALLOW_PRIVATE: 'true' } })
+    model = await startChatStub()
+    service = await startService({
+      env: { HOOK_ALLOW_PRIVATE: 'true', OPENAI_API_KEY: 'sk-any', OPENAI_BASE_URL: model.url },
+    })
     client = new EvaluationClient(service)
     await client.testset('capitals', COUNTRIES)
     await client.workflow('always-oslo', {
@@ -41,7 +46,10 @@ describe('http: evaluations', () => {
       { is_evaluator: true },
     )
   })
-  after(() => service.stop())
+  after(async () => {
+    await service.stop()
+    await model.stop()
+  })
 
   // interface 1.18
   it('runs every row through the application and every evaluator, pinned by revision', async () => {
@@ -247,6 +255,43 @@ describe('http: evaluations', () => {
     writeFileSync(log, `${lines.slice(0, 2).join('\n')}\n`)
     const resumed = (await service.post(`/evaluations/${id}/resume`)).body.evaluation.summary.usage
     expect(resumed.tokens).to.deep.equal(summary.usage.tokens)
+  })
+
+  it('sums what the rows cost, unless the price of one is unknown; a sum in a log of an earlier version is unknown', async () => {
+    const prompt = (model: string): object => ({
+      uri: 'svc:builtin:completion:v0',
+      parameters: {
+        prompt: {
+          messages: [{ role: 'user', content: 'The capital of {{country}}?' }],
+          llm_config: { model },
+          template_format: 'curly',
+        },
+      },
+    })
+    await client.workflow('priced', prompt('gpt-4o-mini'))
+    await client.workflow('unpriced', prompt('gpt-of-tomorrow'))
+    const { id, summary } = await client.run({ ...order, application_ref: { slug: 'priced' } })
+    const { results } = (await service.post(`/evaluations/${id}/results`)).body
+    // Each row: 11 tokens at 0.15 and 7 at 0.60 dollars for a million.
+    for (const { usage } of results) expect(usage.costs.total).to.be.closeTo(0.00000585, 1e-12)
+    expect(summary.usage.costs.total).to.be.closeTo(4 * 0.00000585, 1e-12)
+    expect(summary.usage.costs.completion).to.be.closeTo(4 * 0.0000042, 1e-12)
+    const { trace } = (await service.get(`/traces/${results[0].trace_id}`)).body
+    expect(trace.spans.evaluation.attributes.svc.metrics.costs.cumulative).to.deep.equal(
+      results[0].usage.costs,
+    )
+    const other = await client.run({ ...order, application_ref: { slug: 'unpriced' } })
+    expect(other.summary.usage.tokens.total).to.equal(4 * 18)
+    expect(other.summary.usage).to.not.have.key('costs')
+
+    const log = `${service.storeDir}/default/evaluations/${id}.jsonl`
+    const [plan, first, second] = readFileSync(log, 'utf8').trim().split('\n')
+    const old = JSON.parse(first ?? '')
+    delete old.row.usage.costs
+    writeFileSync(log, `${[plan, JSON.stringify(old), second].join('\n')}\n`)
+    const resumed = (await service.post(`/evaluations/${id}/resume`)).body.evaluation.summary.usage
+    expect(resumed.tokens.total).to.equal(4 * 18)
+    expect(resumed).to.not.have.key('costs')
   })
 
   it('a new evaluation may be of some rows only, which is judged and run again as one of all', async () => {

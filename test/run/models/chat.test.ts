@@ -19,11 +19,12 @@ describe('models: chat-completions', () => {
   const failure = (more = {}) => failureOf(chat(more))
 
   it('asks and answers', async () => {
-    expect(await chat()).to.deep.equal({
+    const { usage, ...reply } = await chat()
+    expect(reply).to.deep.equal({
       message: { role: 'assistant', content: 'Paris' },
-      usage: { prompt: 11, completion: 7, total: 18 },
       finishReason: 'stop',
     })
+    expect(usage.tokens).to.deep.equal({ prompt: 11, completion: 7, total: 18 })
     const [request] = stub.received
     expect(request?.url).to.equal('/v1/chat/completions')
     expect(request?.headers.authorization).to.equal(`Bearer ${SECRET_KEY}`)
@@ -120,7 +121,9 @@ describe('models: chat-completions', () => {
 
   it('a server that counts no tokens is counted as 0', async () => {
     stub.answerNext(json({ choices: [{ message: { content: 'Hm' } }] }))
-    expect(await chat()).to.deep.include({ usage: { prompt: 0, completion: 0, total: 0 } })
+    const { usage } = await chat()
+    expect(usage.tokens).to.deep.equal({ prompt: 0, completion: 0, total: 0 })
+    expect(usage.costs, 'what was not counted has no known cost').to.equal(undefined)
   })
 
   it('names each kind of refusal', async () => {
@@ -322,6 +325,18 @@ describe('models: chat-completions', () => {
     })
     expect(stub.received[0]?.headers).to.not.have.property('authorization')
     expect(stub.received[0]?.body.model).to.equal('meta-llama/Llama-3')
+  })
+
+  it('what a call costs follows from the price of its model, where the catalog has one', async () => {
+    // gpt-4o-mini: 0.15 and 0.60 dollars for a million tokens
+    const costs = { prompt: 0.00000165, completion: 0.0000042, total: 0.00000585 }
+    expect((await chat()).usage.costs).to.deep.equal(costs)
+    const [span] = world.spans()
+    expect(span?.attributes).to.deep.nested.include({
+      'svc.metrics.costs': { incremental: costs, cumulative: costs },
+    })
+    expect((await chat({ model: 'gpt-of-tomorrow' })).usage.costs).to.equal(undefined)
+    expect(world.spans().at(-1)?.attributes).to.not.have.nested.property('svc.metrics.costs')
   })
 
   it('every call is a span in the words of the GenAI conventions', async () => {

@@ -83,7 +83,11 @@ describe('models: anthropic and gemini', () => {
         content: 'A cat',
         tool_calls: [{ id: 'c2', type: 'function', function: { name: 'look', arguments: '{"at":2}' } }],
       },
-      usage: { prompt: 10, completion: 5, total: 15 },
+      usage: {
+        tokens: { prompt: 10, completion: 5, total: 15 },
+        // claude-sonnet-4-5: 3 and 15 dollars for a million tokens
+        costs: { prompt: 0.00003, completion: 0.000075, total: 0.000105 },
+      },
       finishReason: 'stop',
     })
     const [request] = stub.received
@@ -129,7 +133,11 @@ describe('models: anthropic and gemini', () => {
     const reply = await chat(gemini, CONVERSATION)
     expect(reply).to.deep.equal({
       message: { role: 'assistant', content: 'A cat' },
-      usage: { prompt: 10, completion: 5, total: 15 },
+      usage: {
+        tokens: { prompt: 10, completion: 5, total: 15 },
+        // gemini-2.5-flash: 0.30 and 2.50 dollars for a million tokens
+        costs: { prompt: 0.000003, completion: 0.0000125, total: 0.0000155 },
+      },
       finishReason: 'stop',
     })
     const [request] = stub.received

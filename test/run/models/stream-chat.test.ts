@@ -28,7 +28,10 @@ describe('models: streaming', () => {
       pieces: ['Par', 'is'],
       reply: {
         message: { role: 'assistant', content: 'Paris' },
-        usage: { prompt: 11, completion: 7, total: 18 },
+        usage: {
+          tokens: { prompt: 11, completion: 7, total: 18 },
+          costs: { prompt: 0.00000165, completion: 0.0000042, total: 0.00000585 },
+        },
         finishReason: 'stop',
       },
     })
@@ -140,7 +143,8 @@ describe('models: streaming', () => {
     stub.answerNext(streaming([{ content: 'Pa' }], () => undefined))
     const told = stream()
     await told.next()
-    await told.return({ message: {}, usage: { prompt: 0, completion: 0, total: 0 }, finishReason: '' })
+    const tokens = { prompt: 0, completion: 0, total: 0 }
+    await told.return({ message: {}, usage: { tokens }, finishReason: '' })
     while ((await stub.connections()) > 0) await pause(5)
     const [span] = world.spans()
     expect(span?.attributes).to.deep.nested.include({

@@ -1,12 +1,15 @@
 import type { PlainObject } from '../../../base/json.ts'
 
-/**
- * A model that prompts can name, and its price per million tokens in US dollars, if that is the same for all
- * customers.
- */
+/** A model that prompts can name, and its price, if that is the same for all customers. */
 interface ModelChoice {
   readonly id: string
-  readonly price?: { readonly input: number; readonly output: number }
+  readonly price?: ModelPrice
+}
+
+/** US dollars for a million tokens of the prompt, and of the reply. */
+interface ModelPrice {
+  readonly input: number
+  readonly output: number
 }
 
 /**
@@ -120,6 +123,13 @@ function priced(id: string, input: number, output: number): ModelChoice {
 function unpriced(id: string): ModelChoice {
   return { id }
 }
+
+/** The known prices by the id of the model. */
+export const PRICES: ReadonlyMap<string, ModelPrice> = new Map(
+  Object.values(modelChoices)
+    .flat()
+    .flatMap(({ id, price }) => (price ? [[id, price]] : [])),
+)
 
 /** The id of a language model, with suggestions by provider and prices per million tokens (in US dollars). */
 export const modelType: PlainObject = {

@@ -133,7 +133,7 @@ interface BegunStream {
 
 const NOTHING_YET: ChatReply = {
   message: { role: 'assistant', content: '' },
-  usage: { prompt: 0, completion: 0, total: 0 },
+  usage: { tokens: { prompt: 0, completion: 0, total: 0 } },
   finishReason: 'other',
 }
 
@@ -149,7 +149,8 @@ async function* piecesOf(
     const reply = step.value
     complete(reply)
     yield { type: 'message_end', data: endOf(reply) }
-    yield { type: 'usage', data: { ...reply.usage } }
+    const { tokens, costs } = reply.usage
+    yield { type: 'usage', data: { ...tokens, ...(costs ? { costs } : {}) } }
     yield { type: 'done', data: {} }
   } catch (error) {
     throw failureOfPrompt(error)

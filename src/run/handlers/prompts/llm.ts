@@ -152,7 +152,7 @@ async function run(request: HandlerRequest, context: HandlerContext): Promise<Ha
     const messages = conversationOf(parameters, inputs)
     const reply = await askInTurn(llms, messages, context)
     const all = [...messages, reply.message]
-    const { prompt, completion, total } = reply.usage
+    const { prompt, completion, total } = reply.usage.tokens
     return {
       status: { code: 200, type: 'success', message: 'completed' },
       messages: getKey(request.flags, 'trim') === true ? [reply.message] : all,

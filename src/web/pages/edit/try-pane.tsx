@@ -133,7 +133,6 @@ export function TryPane({ slug, variant, isUnmade, text, shown, judges, broken, 
       </p>
       <Output
         state={state}
-        data={shown}
         onNext={
           isChat && !isRunning
             ? (reply, next) => {

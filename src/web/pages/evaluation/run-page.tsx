@@ -13,6 +13,7 @@ import { Page } from '../../parts/page/page.tsx'
 import { authorName, RevisionChip } from '../../parts/chips/chips.tsx'
 import { Failure, Skeleton, Progress } from '../../parts/states/states.tsx'
 import { LinkTabs } from '../../parts/tabs/tabs.tsx'
+import { dollars, PRICED } from '../../parts/text/text.tsx'
 import { Ago, ago, duration } from '../../parts/time/time.tsx'
 import { useLive } from '../../shell/live.tsx'
 import { places, useAddress } from '../../shell/places.ts'
@@ -153,7 +154,7 @@ function RunFacts({ run }: { readonly run: Evaluation }) {
     summary,
     testcase_ids: only,
   } = run
-  const { duration_ms: took, tokens } = summary.usage ?? {}
+  const { duration_ms: took, tokens, costs } = summary.usage ?? {}
   return (
     <dl className={styles.facts}>
       <div>
@@ -202,6 +203,12 @@ function RunFacts({ run }: { readonly run: Evaluation }) {
           <dd title={`${tokens.prompt.toLocaleString()} in, ${tokens.completion.toLocaleString()} out`}>
             {tokens.total.toLocaleString()}
           </dd>
+        </div>
+      )}
+      {costs && (
+        <div>
+          <dt>Cost</dt>
+          <dd title={PRICED}>{dollars(costs.total)}</dd>
         </div>
       )}
       {took !== undefined && (

@@ -7,7 +7,7 @@ import type { Evaluation } from '../../parts/evaluation/evaluation.tsx'
 import { ChoiceField } from '../../parts/fields/fields.tsx'
 import { Empty, Failure, Skeleton } from '../../parts/states/states.tsx'
 import { Toggles } from '../../parts/tabs/tabs.tsx'
-import { clipped, textOf } from '../../parts/text/text.tsx'
+import { clipped, dollars, textOf } from '../../parts/text/text.tsx'
 import { duration } from '../../parts/time/time.tsx'
 import { Values } from '../../parts/values/values.tsx'
 import { places, useAddress } from '../../shell/places.ts'
@@ -230,11 +230,12 @@ function RowPanel({ run, testcaseId, expected, close }: RowPanelProps) {
 /** What the row took, the evaluators with the prompt. */
 function UsageNote({ of: { usage } }: { readonly of: RowResult }) {
   if (!usage) return null
-  const { duration_ms: took, tokens } = usage
+  const { duration_ms: took, tokens, costs } = usage
   return (
     <span className={styles.usage}>
       {duration(took)}
       {tokens && ` · ${tokens.total.toLocaleString()} tokens`}
+      {costs && ` · ${dollars(costs.total)}`}
     </span>
   )
 }

@@ -187,7 +187,6 @@ function Playground({ slug }: { readonly slug: string }) {
         </p>
         <Output
           state={state}
-          data={data}
           beside={marks && key !== columns[0]?.key ? firstText : undefined}
           onNext={takesMessages(data) && !isRunning ? goOn : undefined}
         />

@@ -15,7 +15,7 @@ export interface RunGridProps {
   readonly rows: readonly InputsSource[]
   /** The number of the first row. */
   readonly from: number
-  readonly columns: readonly { readonly key: string; readonly title: string; readonly data: string }[]
+  readonly columns: readonly { readonly key: string; readonly title: string }[]
   readonly states: ReadonlyMap<string, RunState>
   /** Whether differences from the first column are marked. */
   readonly marks: boolean
@@ -68,7 +68,6 @@ export function RunGrid({ rows, from, columns, states, marks }: RunGridProps) {
                         ? states.get(runKey(columns[0]?.key ?? '', row.key))?.outputs
                         : undefined
                     }
-                    data={column.data}
                   />
                 ))}
               </tr>
@@ -84,20 +83,14 @@ interface CellProps {
   readonly state: RunState | undefined
   /** The output of the first column, as JSON text. */
   readonly beside: string | undefined
-  readonly data: string
 }
 
 /** A cell is drawn again only if its own run changes. */
-const Cell = memo(function Cell({ state, beside, data }: CellProps) {
+const Cell = memo(function Cell({ state, beside }: CellProps) {
   return (
     <td>
       {state && (
-        <Output
-          state={state}
-          data={data}
-          beside={beside === undefined ? undefined : shownText(beside)}
-          isSmall
-        />
+        <Output state={state} beside={beside === undefined ? undefined : shownText(beside)} isSmall />
       )}
     </td>
   )

@@ -31,7 +31,7 @@ import { useCommands } from '../../shell/commands.tsx'
 import { useRefusal } from '../../shell/session.tsx'
 import { AddToTestset } from './add-to-testset.tsx'
 import { FormDialog } from '../../parts/dialog/dialog.tsx'
-import { Fold } from '../../parts/text/text.tsx'
+import { dollars, Fold, PRICED } from '../../parts/text/text.tsx'
 import { JsonView } from '../../parts/json/json-view.tsx'
 import { LinkTabs } from '../../parts/tabs/tabs.tsx'
 import { EnvironmentDot, RevisionChip } from '../../parts/chips/chips.tsx'
@@ -209,7 +209,7 @@ function SpanPanel({ traceId, node }: { readonly traceId: string; readonly node:
   const { span, start, end } = node
   const { span_id: id, span_name: own, span_type: type } = span
   const isRun = ranOf(span) !== undefined && dataOf(span).evaluationId === undefined
-  const { tokens, inputs, outputs, parameters } = dataOf(span)
+  const { tokens, cost, inputs, outputs, parameters } = dataOf(span)
   const isRaw = view === 'json'
   return (
     <section className={`card ${styles.panel}`} aria-label="The picked span" tabIndex={0}>
@@ -229,6 +229,7 @@ function SpanPanel({ traceId, node }: { readonly traceId: string; readonly node:
             {tokens.completion.toLocaleString()} out)
           </span>
         )}
+        {cost !== undefined && <span title={PRICED}>{dollars(cost)}</span>}
       </p>
       <SpanLinks node={node} />
       {span.status_message !== undefined && (

@@ -1,13 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useRoute } from '../../api/use-route.ts'
 import { Button } from '../button/button.tsx'
 import { Conversation, type Message } from '../conversation/conversation.tsx'
 import { wordMarks, type WordMarks } from '../diff/line-diff.ts'
 import { LongTextField } from '../fields/fields.tsx'
-import { Fold } from '../text/text.tsx'
+import { dollars, Fold, PRICED } from '../text/text.tsx'
 import { JsonView, prettyJson } from '../json/json-view.tsx'
-import { lengthAt, stringAt } from '../json-text/json-text.ts'
 import { duration } from '../time/time.tsx'
 import { places } from '../../shell/places.ts'
 import styles from './run.module.css'
@@ -17,8 +15,6 @@ import { messagesIn } from '../conversation/read-messages.ts'
 export interface OutputProps {
   /** Undefined until something runs. */
   readonly state: RunState | undefined
-  /** The data of what ran, as JSON text: its model has a price. */
-  readonly data: string
   /** The text of another output: what differs from it is marked. */
   readonly beside?: string | undefined
   /** For a chat: sends the next message. */
@@ -48,11 +44,11 @@ interface OutcomeProps extends Omit<OutputProps, 'state' | 'isSmall'> {
   readonly isSmall: boolean
 }
 
-function Outcome({ state, data, beside, onNext, isSmall }: OutcomeProps) {
+function Outcome({ state, beside, onNext, isSmall }: OutcomeProps) {
   const { status, written, outputs, error } = state
   return (
     <>
-      <Facts state={state} data={data} />
+      <Facts state={state} />
       {error && (
         // The errors of many rows are not called out one by one.
         <div role={isSmall ? undefined : 'alert'} className={styles.failure}>
@@ -95,9 +91,8 @@ function Written({ text, isOver }: { readonly text: string; readonly isOver: boo
   )
 }
 
-function Facts({ state, data }: Pick<OutcomeProps, 'state' | 'data'>) {
-  const { status, ms, tokens, traceId } = state
-  const cost = useCost(data, tokens)
+function Facts({ state }: Pick<OutcomeProps, 'state'>) {
+  const { status, ms, tokens, costs, traceId } = state
   return (
     <p className={`row-wide muted ${styles.facts}`}>
       <b data-status={status}>{WORDS[status]}</b>
@@ -109,7 +104,7 @@ function Facts({ state, data }: Pick<OutcomeProps, 'state' | 'data'>) {
           {(tokens.prompt + tokens.completion).toLocaleString()} tokens
         </span>
       )}
-      {cost !== undefined && <span title="By the prices per token that the server knows">{cost}</span>}
+      {costs && <span title={PRICED}>{dollars(costs.total)}</span>}
       {traceId !== undefined && <Link to={places.trace(traceId)}>trace</Link>}
     </p>
   )
@@ -121,32 +116,6 @@ const WORDS: Readonly<Record<RunState['status'], string>> = {
   done: 'done',
   failed: 'failed',
   stopped: 'stopped',
-}
-
-/** What the tokens cost, where the catalog has the model's price; a prompt that may fall back to another model has no known cost. */
-function useCost(data: string, tokens: RunState['tokens']): string | undefined {
-  const { data: catalog } = useRoute(
-    'GET /workflows/catalog/types/{key}',
-    { path: { key: 'model' } },
-    { immutable: true, enabled: tokens !== undefined },
-  )
-  const model = stringAt(data, ['parameters', 'prompt', 'llm_config', 'model'])
-  const schema = catalog?.type.json_schema as
-    { readonly 'x-svc-metadata'?: Readonly<Record<string, Readonly<Record<string, Price>>>> } | undefined
-  const [price] = Object.values(schema?.['x-svc-metadata'] ?? {}).flatMap((prices) =>
-    model !== undefined && prices[model] ? [prices[model]] : [],
-  )
-  const mayFallBack = (lengthAt(data, ['parameters', 'prompt', 'fallback_configs']) ?? 0) > 0
-  if (!tokens || !price || mayFallBack) return undefined
-  const dollars = (tokens.prompt * price.input + tokens.completion * price.output) / 1_000_000
-  if (dollars > 0 && dollars < 0.000_001) return 'under $0.000001'
-  return `$${dollars < 0.01 ? dollars.toPrecision(2) : dollars.toFixed(2)}`
-}
-
-/** US dollars for a million tokens. */
-interface Price {
-  readonly input: number
-  readonly output: number
 }
 
 /** Longer JSON is shown as a tree. */

@@ -28,6 +28,8 @@ export interface RunState {
   readonly error: RunFailure | undefined
   readonly traceId: string | undefined
   readonly tokens: { readonly prompt: number; readonly completion: number } | undefined
+  /** In US dollars; undefined where the server does not know the model's price. */
+  readonly costs: { readonly total: number } | undefined
   /** The duration, in milliseconds. */
   readonly ms: number | undefined
 }
@@ -55,6 +57,7 @@ const WAITING: RunState = {
   error: undefined,
   traceId: undefined,
   tokens: undefined,
+  costs: undefined,
   ms: undefined,
 }
 
@@ -203,6 +206,7 @@ function withRecord(state: RunState, text: string): RunState {
       return {
         ...state,
         tokens: { prompt: Number(data['prompt'] ?? 0), completion: Number(data['completion'] ?? 0) },
+        costs: data['costs'] as RunState['costs'],
       }
     case 'error':
       return {

@@ -155,6 +155,15 @@ export function bytes(size: number): string {
 
 const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB']
 
+/** An amount of US dollars with two digits that count: `$0.0012`, `$3.40`. */
+export function dollars(amount: number): string {
+  if (amount > 0 && amount < 0.000_001) return 'under $0.000001'
+  return `$${amount < 0.01 && amount > 0 ? String(Number(amount.toPrecision(2))) : amount.toFixed(2)}`
+}
+
+/** Where the amounts of `dollars` come from. */
+export const PRICED = "By the catalog's prices of the models"
+
 /** The start of a text, for a cell of a table: the rest would not be visible, but slow to lay out. */
 export function clipped(text: string): string {
   return text.length > LONGEST_EXCERPT ? `${text.slice(0, LONGEST_EXCERPT)}…` : text

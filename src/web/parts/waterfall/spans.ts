@@ -107,6 +107,8 @@ interface SpanData {
   readonly outputs: unknown
   readonly parameters: unknown
   readonly tokens: Tokens | undefined
+  /** In US dollars, with the spans below it; undefined where a price is unknown. */
+  readonly cost: number | undefined
   /** The time from its start to its end, in milliseconds. */
   readonly took: number
   /** The number of failed spans, this one and those below it. */
@@ -129,6 +131,7 @@ export function dataOf(span: TraceSpan): SpanData {
   const data = membersOf(svc['data'])
   const metrics = membersOf(svc['metrics'])
   const { prompt, completion, total } = membersOf(membersOf(metrics['tokens'])['cumulative'])
+  const { total: cost } = membersOf(membersOf(metrics['costs'])['cumulative'])
   const { cumulative: errors } = membersOf(metrics['errors'])
   const { evaluation_id: evaluationId } = membersOf(svc['tags'])
   return {
@@ -139,6 +142,7 @@ export function dataOf(span: TraceSpan): SpanData {
       typeof total === 'number'
         ? { prompt: Number(prompt ?? 0), completion: Number(completion ?? 0), total }
         : undefined,
+    cost: typeof cost === 'number' ? cost : undefined,
     took: Math.max(0, Date.parse(span.end_time) - Date.parse(span.start_time)) || 0,
     errors: typeof errors === 'number' ? errors : hasFailed(span) ? 1 : 0,
     evaluationId: typeof evaluationId === 'string' ? evaluationId : undefined,

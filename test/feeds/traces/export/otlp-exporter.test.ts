@@ -111,7 +111,7 @@ describe('the exporter to OpenTelemetry', () => {
           .setForeign('gen_ai.request.model', 'gpt-4o-mini')
           .setForeign('gen_ai.usage.input_tokens', 12)
           .setForeign('gen_ai.response.finish_reasons', ['stop'])
-          .setTokens({ prompt: 12, completion: 3, total: 15 })
+          .setUsage({ tokens: { prompt: 12, completion: 3, total: 15 } })
           .end()
       },
       {

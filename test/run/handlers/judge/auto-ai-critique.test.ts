@@ -18,7 +18,8 @@ function modelThat(reply: JsonObject | ModelFailure): { context: HandlerContext;
     chat: async (call) => {
       calls.push(call)
       if (reply instanceof ModelFailure) throw reply
-      return { message: reply, usage: { prompt: 0, completion: 0, total: 0 }, finishReason: 'stop' }
+      const tokens = { prompt: 0, completion: 0, total: 0 }
+      return { message: reply, usage: { tokens }, finishReason: 'stop' }
     },
     streamChat: nobody,
     embed: nobody,

@@ -26,7 +26,16 @@ describe('handlers: prompts, piece by piece', () => {
         { type: 'message_delta', data: { content: 'Par' } },
         { type: 'message_delta', data: { content: 'is' } },
         { type: 'message_end', data: { finish_reason: 'stop' } },
-        { type: 'usage', data: { prompt: 11, completion: 7, total: 18 } },
+        {
+          type: 'usage',
+          data: {
+            prompt: 11,
+            completion: 7,
+            total: 18,
+            // gpt-4o-mini: 0.15 and 0.60 dollars for a million tokens
+            costs: { prompt: 0.00000165, completion: 0.0000042, total: 0.00000585 },
+          },
+        },
         { type: 'done', data: {} },
       ])
       expect(whole).to.deep.equal(outputs)
