@@ -20,6 +20,7 @@ export class RenderBudget {
   #work = MOST_WORK
   #steps = MOST_STEPS
   #time: number
+  #isTimed = false
   readonly #milliseconds: number
 
   /** `milliseconds` is the limit for all rendering; by default a second. */
@@ -55,22 +56,29 @@ export class RenderBudget {
     }
   }
 
-  /** Runs `work` within the remaining time, and stops it at the limit. */
-  timed<T>(work: () => T): T {
-    if (this.#time < 1) throw this.#tooSlow()
+  /**
+   * Runs `work` within the remaining time, and stops it at the limit; the failure then begins with `at`, the place of what is rendered. Inside
+   * `work` the clock runs already: starting it takes longer than a short template.
+   */
+  timed<T>(work: () => T, at?: string): T {
+    if (this.#isTimed) return work()
+    if (this.#time < 1) throw this.#tooSlow(at)
     const begun = performance.now()
+    this.#isTimed = true
     try {
       return runWithin(Math.ceil(this.#time), work)
     } catch (error) {
-      throw error instanceof DeadlinePassed ? this.#tooSlow() : error
+      throw error instanceof DeadlinePassed ? this.#tooSlow(at) : error
     } finally {
+      this.#isTimed = false
       this.#time -= performance.now() - begun
     }
   }
 
-  #tooSlow(): TemplateFailure {
+  #tooSlow(at: string | undefined): TemplateFailure {
+    const place = at === undefined ? '' : `${at}: `
     return new TemplateFailure(
-      `Rendering took more than ${this.#milliseconds} ms: make the templates of the prompt simpler.`,
+      `${place}Rendering took more than ${this.#milliseconds} ms: make the templates of the prompt simpler.`,
     )
   }
 }

@@ -45,7 +45,7 @@ export function renderMessages(
   budget: RenderBudget = new RenderBudget(),
   at = 'messages',
 ): readonly JsonObject[] {
-  return messages.map((message, index) => {
+  const render = (message: JsonObject, index: number): JsonObject => {
     const content = getKey(message, 'content')
     const place = `${at}[${index}].content`
     if (typeof content === 'string') {
@@ -56,7 +56,8 @@ export function renderMessages(
       renderPart(`${place}[${position}]`, format, part, variables, budget),
     )
     return withKey(message, 'content', parts)
-  })
+  }
+  return budget.timed(() => messages.map(render), at)
 }
 
 /** Kinds of parts without text to render. */

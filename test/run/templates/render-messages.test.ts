@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { Json, JsonObject } from '../../../src/base/json/json.ts'
+import { RenderBudget } from '../../../src/run/templates/render-budget.ts'
 import { TemplateFailure } from '../../../src/run/templates/template-format.ts'
 import { renderJson, renderMessages } from '../../../src/run/templates/render-prompt.ts'
 
@@ -56,6 +57,22 @@ describe('prompts: messages', () => {
     for (const part of parts) {
       expect(failure([part]), JSON.stringify(part)).to.match(/^messages\[1\]\.content\[0\]: A part is/)
     }
+  })
+})
+
+describe('prompts: time', () => {
+  it('all messages share one clock, and the failure names their list', () => {
+    const endless = { role: 'user', content: `{{ "a${'-'.repeat(100_000)}"|wordwrap }}` }
+    const budget = new RenderBudget(50)
+    const messages = [{ role: 'system', content: 'Short.' }, endless]
+    expect(() => renderMessages('jinja2', messages, {}, budget, 'inputs.messages')).to.throw(
+      TemplateFailure,
+      /^inputs\.messages: Rendering took more than 50 ms/,
+    )
+    expect(() => renderMessages('curly', messages, {}, budget)).to.throw(
+      TemplateFailure,
+      /^messages: Rendering took more than 50 ms/,
+    )
   })
 })
 

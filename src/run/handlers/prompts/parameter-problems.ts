@@ -120,10 +120,10 @@ function writtenLlm(parameters: JsonObject): Written {
 function templateProblems({ format, messages, formats }: Written): readonly ParameterProblem[] {
   const budget = new RenderBudget()
   const problems: ParameterProblem[] = []
-  const look = (text: string, target: Place): void => {
+  const keep = (target: Place, look: () => void): void => {
     if (problems.length === MOST_TEMPLATES) return
     try {
-      assertReadable(format, text, budget)
+      look()
     } catch (error) {
       if (!(error instanceof TemplateFailure)) throw error
       problems.push({
@@ -133,9 +133,14 @@ function templateProblems({ format, messages, formats }: Written): readonly Para
       })
     }
   }
-  for (const [index, message] of messages.list.entries())
-    for (const { at, text } of textsOf(message, [...placeOf(messages.at), index, 'content'])) look(text, at)
-  for (const { at, value } of formats) for (const { at: place, text } of textsIn(value, at)) look(text, place)
+  const look = (text: string, at: Place): void => keep(at, () => assertReadable(format, text, budget))
+  const list = placeOf(messages.at)
+  const lookAtAll = (): void => {
+    for (const [index, message] of messages.list.entries())
+      for (const { at, text } of textsOf(message, [...list, index, 'content'])) look(text, at)
+    for (const { at, value } of formats) for (const { at: place, text } of textsIn(value, at)) look(text, place)
+  }
+  keep(list, () => budget.timed(lookAtAll))
   return problems
 }
 
