@@ -25,6 +25,7 @@ export {
   type FlatArtifact,
   flatFlags,
   flatten,
+  countArtifacts,
   queryArtifacts,
   queryFlat,
   queryVariants,

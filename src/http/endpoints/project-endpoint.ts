@@ -1,7 +1,7 @@
 import { basename } from 'node:path/posix'
 import { z } from 'zod'
 import { principalOf, SCOPES } from '../../access/keys.ts'
-import { queryArtifacts } from '../../registry/artifacts.ts'
+import { countArtifacts, queryArtifacts } from '../../registry/artifacts.ts'
 import { newestRevisions } from '../../registry/revisions.ts'
 import { presentVersion } from '../revisions/record.ts'
 import type { Endpoint } from '../routing/endpoint.ts'
@@ -29,7 +29,7 @@ export function projectEndpoint(contexts: readonly SurfaceContext[]): Endpoint {
       const counts: Record<string, number> = {}
       for (const { surface } of contexts) {
         const query = { filter: {}, roles: surface.fixedFlags }
-        counts[surface.plural] = (await queryArtifacts(registry, surface.family, query)).rows.length
+        counts[surface.plural] = await countArtifacts(registry, surface.family, query)
       }
       const environments = await queryArtifacts(registry, registry.environments, { filter: {}, roles: {} })
       const newest = await newestRevisions(registry, NEWEST_REVISIONS_SHOWN)

@@ -45,6 +45,21 @@ export async function queryArtifacts(
   return { ...window, rows: shown }
 }
 
+/** The number of artifacts that match, on all pages. */
+export async function countArtifacts(
+  registry: Registry,
+  family: Family,
+  query: ArtifactQuery,
+): Promise<number> {
+  const { rows } = await registry.index.list(family)
+  const matches = matching(query)
+  let count = 0
+  await new TimeSlice(query.signal).each(rows, (row) => {
+    if (matches(row)) count++
+  })
+  return count
+}
+
 /** A variant in a list, and its artifact. */
 export interface ListedVariant {
   readonly artifact: RecordedArtifact
