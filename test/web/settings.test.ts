@@ -6,6 +6,7 @@ import { closeBrowser } from '../support/browser/open-browser.ts'
 import { createApiKey } from '../../src/access/keys/api-keys.ts'
 import { MODEL_PROVIDERS } from '../../src/run/models/model-endpoint.ts'
 import { nodeFs } from '../../src/storage/files/node-fs.ts'
+import { streaming } from '../support/servers/chat-stub.ts'
 import { keysOf } from './support/keys.ts'
 import { openWorkbench, type Workbench } from './support/workbench.ts'
 
@@ -161,7 +162,18 @@ describe('workbench: settings', () => {
     await visit.close()
   })
 
-  it('is reached from a run that misses a key, with keys alone and with the dialog of that key open', async () => {
+  it('is reached from a run that misses a key, which is set, tested and used with keys alone', async () => {
+    const provider = createServer((request, response) => {
+      if (request.url === '/v1/models')
+        return response.writeHead(200, { 'content-type': 'application/json' }).end('{"data":[]}')
+      return streaming([{ content: 'Hi from Mistral' }])(response, {
+        url: request.url ?? '',
+        headers: request.headers,
+        body: undefined,
+      })
+    })
+    await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
+    const base = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`
     const prompt = {
       uri: 'svc:builtin:completion:v0',
       parameters: {
@@ -181,13 +193,26 @@ describe('workbench: settings', () => {
     await page.keyboard.type('sk-x')
     expect(await dialog.getByLabel('API key').inputValue()).to.equal('sk-x')
     expect(await dialog.getByLabel('Name').inputValue()).to.equal('MISTRAL_API_KEY')
-    await keys.expectNoMouse()
-    await page.keyboard.press('Escape')
+    await keys.type(dialog.getByLabel('Base URL'), base)
+    await keys.press(dialog.getByRole('button', { name: 'Save and test' }))
     await dialog.waitFor({ state: 'detached' })
     expect(new URL(page.url()).search).to.equal('')
+    await page.getByRole('status').getByText('mistral takes the key').waitFor()
+    await keys.press(page.getByRole('button', { name: 'Test MISTRAL_API_KEY' }))
+    await page.getByRole('status').getByText('mistral takes the key').waitFor()
+    await visit.go('/a/needy/edit/needy')
+    await keys.tabTo(page.getByRole('textbox', { name: /^Text of message 1/ }))
+    await page.keyboard.press('Control+Enter')
+    await output.getByText('Hi from Mistral').waitFor()
+    await keys.expectNoMouse()
     await visit.go('/settings/secrets?provider=groq')
     await page.getByRole('dialog', { name: 'Add a Groq key' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(new URL(page.url()).search).to.equal('')
     await visit.close()
+    provider.close()
+    provider.closeAllConnections()
   })
 
   describe('webhooks', () => {

@@ -27,7 +27,7 @@ export interface FuzzFinding {
   readonly problems: readonly string[]
 }
 
-/** So many requests are under way at once. */
+/** The number of requests under way at once. */
 const AT_ONCE = 8
 /** No request of these may take longer, in milliseconds. */
 const PATIENCE = 30_000

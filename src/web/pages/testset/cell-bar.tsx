@@ -61,7 +61,9 @@ export function CellBar({ total, active, column, row, go, open, history }: CellB
           />
         </label>
         <span id="rows-in-all" className={problem ? 'bad' : 'muted'}>
-          of {total.toLocaleString()}
+          {active.row >= total && typed === undefined
+            ? `new, after ${total.toLocaleString()}`
+            : `of ${total.toLocaleString()}`}
         </span>
       </form>
       <output className={styles.value} aria-label="The cell that has the focus">

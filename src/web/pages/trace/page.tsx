@@ -73,7 +73,8 @@ function runIn(root: SpanNode): TraceSpan {
 function Spans({ id, tree }: { readonly id: string; readonly tree: SpanTree }) {
   const { span: picked = '' } = useAddress()
   const change = useChangeAddress()
-  const node = tree.nodes.get(picked) ?? tree.roots[0]
+  const [root] = tree.roots
+  const node = tree.nodes.get(picked) ?? (root && tree.nodes.get(runIn(root).span_id))
   if (!node) return null
   const pick = (span: string): void => change({ span }, true)
   return (

@@ -31,7 +31,8 @@ export function Output({ state, isSmall = false, ...rest }: OutputProps) {
   return (
     <section
       aria-label="Output"
-      aria-live={isSmall ? undefined : 'polite'}
+      // An error is an alert of its own, and would be read twice.
+      aria-live={isSmall || state?.error ? undefined : 'polite'}
       aria-busy={state?.status === 'running'}
     >
       {state && <Outcome state={state} isSmall={isSmall} {...rest} />}
