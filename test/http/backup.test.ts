@@ -93,6 +93,29 @@ describe('http: the backup of a project', () => {
   })
 
   // interface 14.7
+  it('tries again where git failed once, as it does on what is removed and brought back meanwhile', async () => {
+    const bin = join(folder, 'bin')
+    mkdirSync(bin)
+    const failsOnce = [
+      '#!/bin/sh',
+      'case "$*" in *"bundle create"*)',
+      '  if mkdir "$0.failed" 2>/dev/null; then echo "fatal: not a git repository" >&2; exit 128; fi',
+      'esac',
+      'PATH="${PATH#*:}" exec git "$@"',
+    ]
+    writeFileSync(join(bin, 'git'), failsOnce.join('\n'), { mode: 0o755 })
+    const whole = await unpacked(await backup())
+    const path = process.env['PATH']
+    process.env['PATH'] = `${bin}:${path}`
+    try {
+      const { names } = await unpacked(await backup())
+      expect(names).to.deep.equal(whole.names)
+      expect(readdirSync(bin)).to.include('git.failed')
+    } finally {
+      process.env['PATH'] = path
+    }
+  })
+
   it('brings a repository back with the git program, as it was', async () => {
     const { at } = await unpacked(await backup())
     const other = await startService()

@@ -286,7 +286,12 @@ describe('workbench: settings', () => {
     const { page } = visit
     await page.getByText('ready', { exact: true }).waitFor()
     await page.getByText('Queued writes').waitFor()
-    await page.getByText(/^[\d.,]+ MB$/).waitFor()
+    const { storage } = await bench.ask('GET', '/projects/current/storage')
+    expect(storage.bytes).to.be.above(10_000)
+    const sizes = page.locator('dl[aria-label="Size"]')
+    await sizes.getByText('All files of the project').waitFor()
+    await sizes.getByText('Prompts, evaluators and workflows').waitFor()
+    await page.getByText('Memory of the server').waitFor()
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Download a backup' }).click(),

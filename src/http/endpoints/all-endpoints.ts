@@ -14,6 +14,7 @@ import { projectEndpoint } from './project-endpoint.ts'
 import { revisionEndpoints } from './revision-endpoints.ts'
 import { rowHistoryEndpoint } from './row-history-endpoint.ts'
 import { simpleEndpoints } from './simple-endpoints.ts'
+import { storageEndpoint } from './storage-endpoint.ts'
 import { testcaseEndpoints } from './testcase-endpoints.ts'
 import { testsetFileEndpoints } from './testset-file-endpoints.ts'
 import { variantEndpoints } from './variant-endpoints.ts'
@@ -47,5 +48,6 @@ export function allEndpoints(surfaces: readonly SurfaceContext[], settings: Reso
     ),
     sharedForkEndpoint(surfaces),
     projectEndpoint(surfaces),
+    storageEndpoint,
   ]
 }

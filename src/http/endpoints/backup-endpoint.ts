@@ -6,7 +6,7 @@ import { Refusal } from '../../errors.ts'
 import { createBundle } from '../../git/program.ts'
 import type { ArtifactView } from '../../registry/artifacts.ts'
 import type { Registry } from '../../registry/registries.ts'
-import { type Spooled, spooled, type Spools } from '../body/spool.ts'
+import { type Spool, type Spooled, spooled, type Spools } from '../body/spool.ts'
 import { acquireForGit } from '../git/git-room.ts'
 import { type Endpoint, endpoint } from '../routing/endpoint.ts'
 
@@ -91,13 +91,12 @@ async function* tarOf(artifacts: readonly ArtifactView[], backup: Backup): Async
 
 /** Writes an entry for each repository. Rejects once the client has left. */
 async function fill(tar: Pack, artifacts: readonly ArtifactView[], backup: Backup): Promise<void> {
-  const { spools, signal, registry } = backup
+  const { signal, registry } = backup
   const file = { mode: 0o600, mtime: registry.now() }
   for (const artifact of artifacts) {
-    const spool = spools.open({ inMemory: true })
+    const bundle = await bundleOf(artifact, backup)
+    if (!bundle) continue
     try {
-      const bundle = await bundleOf(artifact, backup, (pieces) => spooled(spool, pieces))
-      if (!bundle) continue
       const name = `${artifact.family.folder}/${artifact.slug}.bundle`
       const entry = tar.entry({ ...file, name, size: bundle.bytes })
       for await (const piece of bundle.chunks())
@@ -105,26 +104,46 @@ async function fill(tar: Pack, artifacts: readonly ArtifactView[], backup: Backu
       entry.end(undefined)
       signal.throwIfAborted()
     } finally {
-      spool.discard()
+      bundle.discard()
     }
   }
 }
 
-/** The bundle of a repository; undefined if it was removed since. A slow client holds no permit while it reads. */
-async function bundleOf(
-  { repository, family, slug }: ArtifactView,
-  { gitPermits, registry, project, signal }: Backup,
-  store: (pieces: AsyncIterable<Buffer>) => Promise<Spooled>,
-): Promise<Spooled | undefined> {
+type Bundle = Spooled & Pick<Spool, 'discard'>
+
+/**
+ * The bundle of a repository; undefined if it was removed since. Tries again when git fails, because the repository may have been removed and
+ * brought back while git read it.
+ */
+async function bundleOf(artifact: ArtifactView, backup: Backup): Promise<Bundle | undefined> {
+  const { family, slug } = artifact
+  for (let tries = 1; ; tries++) {
+    const made = await tryToBundle(artifact, backup)
+    if (!('complaint' in made)) return made
+    if (!backup.registry.store.exists(family.folder, slug)) return undefined
+    if (tries === MOST_TRIES)
+      throw new Refusal('damaged_repository', `git cannot bundle ${family.folder}/${slug}: ${made.complaint}`)
+  }
+}
+
+const MOST_TRIES = 3
+
+/** The bundle, or what git says instead. A slow client holds no permit while it reads. */
+async function tryToBundle(
+  { repository }: ArtifactView,
+  { gitPermits, spools, project, signal }: Backup,
+): Promise<Bundle | { readonly complaint: string }> {
   const release = await acquireForGit(gitPermits, project, signal)
+  const spool = spools.open({ inMemory: true })
+  let isWhole = false
   try {
     const { output, ended } = createBundle(repository.path, signal)
-    const bundle = await store(output)
+    const bundle = await spooled(spool, output)
     const { code, complaint } = await ended
-    if (code === 0) return bundle
-    if (!registry.store.exists(family.folder, slug)) return undefined
-    throw new Refusal('damaged_repository', `git cannot bundle ${family.folder}/${slug}: ${complaint}`)
+    isWhole = code === 0
+    return isWhole ? { ...bundle, discard: () => spool.discard() } : { complaint }
   } finally {
+    if (!isWhole) spool.discard()
     release()
   }
 }

@@ -35,6 +35,10 @@ export const OPERATIONS_WITHOUT_SUCCESS: Readonly<Record<string, Gap>> = {
     because: 'no scenario records traces and says something of them',
     test: 'test/http/traces/annotations.test.ts',
   },
+  'GET /projects/current/storage': {
+    because: 'the sizes of files differ with each run',
+    test: 'test/http/browse/storage.test.ts',
+  },
   'POST /evaluations/{id}/rerun': {
     because: 'no scenario has a row whose result changes',
     test: 'test/http/evaluations/rerun.test.ts',

@@ -1,5 +1,5 @@
 import { useRoute } from '../../api/use-route.ts'
-import { addressOf } from '../../api/call.ts'
+import { addressOf, type Answer } from '../../api/call.ts'
 import { Button } from '../../parts/button/button.tsx'
 import { ApiLines } from '../../parts/copy/api-lines.tsx'
 import { Failure, Skeleton } from '../../parts/states/states.tsx'
@@ -38,6 +38,12 @@ export function Storage() {
   const ready = useRoute('GET /ready', {}, AGAIN)
   const metrics = useRoute('GET /metrics', {}, { ...AGAIN, enabled: refusal === undefined })
   const project = useRoute('GET /projects/current', {}, { enabled: refusal === undefined })
+  const mayNotMeasure = useRefusal('admin')
+  const storage = useRoute(
+    'GET /projects/current/storage',
+    {},
+    { enabled: refusal === undefined && mayNotMeasure === undefined },
+  )
   const service = useRoute('GET /', {})
   const health = ready.data as unknown as Readiness | undefined
   const { version } = (service.data ?? {}) as unknown as { readonly version?: string }
@@ -78,6 +84,11 @@ export function Storage() {
           />
         </>
       )}
+      <h2>Size</h2>
+      {mayNotMeasure !== undefined && <p className="muted">{mayNotMeasure}</p>}
+      {storage.error && <Failure error={storage.error} retry={storage.refetch} />}
+      {storage.isPending && mayNotMeasure === undefined && <Skeleton label="Adding up the files" lines={3} />}
+      {storage.data && <Facts label="Size" facts={sizesOf(storage.data.storage)} />}
       {metrics.error && <Failure error={metrics.error} retry={metrics.refetch} />}
       {values && (
         <>
@@ -132,6 +143,28 @@ function Wrong({
     </section>
   )
 }
+
+/** The size of all files of the project, then of each part that has any. */
+function sizesOf({ bytes: all, parts }: Sizes): readonly (readonly [string, string])[] {
+  const sizes = PARTS.flatMap(([part, label]) => {
+    const size = parts[part] ?? 0
+    return size === 0 ? [] : [[label, bytes(size)] as const]
+  })
+  return [['All files of the project', bytes(all)], ...sizes]
+}
+
+type Sizes = Answer<'GET /projects/current/storage'>['storage']
+
+const PARTS = [
+  ['workflows', 'Prompts, evaluators and workflows'],
+  ['testsets', 'Testsets'],
+  ['environments', 'Environments'],
+  ['queries', 'Queries'],
+  ['traces', 'Traces'],
+  ['evaluations', 'Evaluations'],
+  ['index', 'Index and search'],
+  ['others', 'Trash, uploads and others'],
+] as const
 
 /** Prompts and evaluators are workflows, too, which are not counted twice. */
 const COUNTED = [
