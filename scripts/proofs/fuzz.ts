@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { fuzzDepartures } from './fuzz/runs/fuzz-departures.ts'
 import { fuzzPushes } from './fuzz/runs/fuzz-pushes.ts'
 import { fuzzRepositories } from './fuzz/runs/fuzz-repositories.ts'
-import { fuzzRequests } from './fuzz/runs/fuzz-requests.ts'
+import { AT_ONCE, fuzzRequests } from './fuzz/runs/fuzz-requests.ts'
 import { fuzzSizes } from './fuzz/runs/fuzz-sizes.ts'
 
 const USAGE = `Sends random requests of every operation in the OpenAPI document and judges the answers by the document; pushes
@@ -15,10 +15,8 @@ as they may be and measures who waits.
   --pushes    how many (2000)             --departures  clients that leave in the midst (12000)
   --sizes     large requests (1000)       --seed        of the first of each (the time)`
 
-/** The store is in memory and grows by some 90 KB with each request, so that it is begun anew after this many. */
+/** Requests per store. The process grows by about 90 KB with each request. */
 const MOST_PER_STORE = 20_000
-/** A run takes this many seeds for each of its requests; the next run begins behind them. */
-const SEEDS_PER_REQUEST = 8
 
 const { values } = parseArgs({
   options: {
@@ -39,7 +37,7 @@ if (values.help) {
   console.log(`seed ${seed}`)
   const requests = Number(values.requests)
   for (let done = 0; done < requests; done += MOST_PER_STORE)
-    await proveRequests(Math.min(MOST_PER_STORE, requests - done), seed + done * SEEDS_PER_REQUEST)
+    await proveRequests(Math.min(MOST_PER_STORE, requests - done), seed + done * AT_ONCE)
   const pushes = Number(values.pushes)
   if (pushes > 0) tell(`${pushes} pushes`, await fuzzPushes({ pushes, seed }))
   const damages = Number(values.damages)

@@ -7,7 +7,14 @@ export {
 } from './traces/annotations.ts'
 export { limitedTraces } from './traces/limited-traces.ts'
 export { type HintDialect, type SpanHint, sqlOfHint } from './traces/filter/span-hint.ts'
-export { addUsage, type ModelUsage, OpenSpan, startTrace, type Tokens } from './traces/open-span.ts'
+export {
+  addUsage,
+  type Amounts,
+  inDollars,
+  type ModelUsage,
+  OpenSpan,
+  startTrace,
+} from './traces/open-span.ts'
 export { OpenTraces, type SharedTraces } from './traces/open-traces.ts'
 export {
   ProjectTraces,

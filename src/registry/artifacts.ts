@@ -22,10 +22,10 @@ export { artifactsWithin, listFolders } from './artifacts/folders.ts'
 export { type ArtifactFilter, type RevisionFilter, holdsText } from './artifacts/filters.ts'
 export { moveFolder } from './artifacts/move-folder.ts'
 export {
+  countArtifacts,
   type FlatArtifact,
   flatFlags,
   flatten,
-  countArtifacts,
   queryArtifacts,
   queryFlat,
   queryVariants,

@@ -290,7 +290,7 @@ describe('workbench: settings', () => {
     expect(storage.bytes).to.be.above(10_000)
     const sizes = page.locator('dl[aria-label="Size"]')
     await sizes.getByText('All files of the project').waitFor()
-    await sizes.getByText('Prompts, evaluators and workflows').waitFor()
+    await sizes.getByText('Environments').waitFor()
     await page.getByText('Memory of the server').waitFor()
     const [download] = await Promise.all([
       page.waitForEvent('download'),

@@ -102,7 +102,7 @@ export class OpenSpan {
     return this
   }
 
-  /** Adds what a run used that recorded its own spans below this one. */
+  /** Adds the usage of a run whose spans were recorded below this one. */
   addRun(spans: readonly Span[]): this {
     for (const span of spans)
       if (span.parentId === this.spanId) this.#usageBelow = addUsage(this.#usageBelow, usageOf(span))
@@ -206,18 +206,18 @@ export class OpenSpan {
 
 /** What calls of models used. */
 export interface ModelUsage {
-  readonly tokens: Tokens
+  readonly tokens: Amounts
   /** In US dollars, by the prices of the catalog. Left out where one of the calls has no known price: the sum would be too small. */
-  readonly costs?: Tokens | undefined
+  readonly costs?: Amounts | undefined
 }
 
-/** A number for the prompt, for the reply, and for both. */
-export type Tokens = Readonly<Record<'prompt' | 'completion' | 'total', number>>
+/** An amount for the prompt, for the reply, and for both. */
+export type Amounts = Readonly<Record<'prompt' | 'completion' | 'total', number>>
 
 /** What an ended span used, with its inner spans. */
 function usageOf({ attributes }: Span): ModelUsage | undefined {
-  const used = (what: string): Tokens | undefined =>
-    getPath(attributes, 'svc', 'metrics', what, 'cumulative') as Tokens | undefined // as `#metrics` wrote it
+  const used = (what: string): Amounts | undefined =>
+    getPath(attributes, 'svc', 'metrics', what, 'cumulative') as Amounts | undefined // as `#metrics` wrote it
   const tokens = used('tokens')
   return tokens && { tokens, costs: used('costs') }
 }
@@ -225,10 +225,20 @@ function usageOf({ attributes }: Span): ModelUsage | undefined {
 /** The sum of what two used; undefined if neither called a model. */
 export function addUsage(a: ModelUsage | undefined, b: ModelUsage | undefined): ModelUsage | undefined {
   if (!a || !b) return a ?? b
-  return { tokens: sumOf(a.tokens, b.tokens), costs: a.costs && b.costs && sumOf(a.costs, b.costs) }
+  return { tokens: sumOf(a.tokens, b.tokens), costs: a.costs && b.costs && addCosts(a.costs, b.costs) }
 }
 
-function sumOf(a: Tokens, b: Tokens): Tokens {
+function addCosts(a: Amounts, b: Amounts): Amounts {
+  const { prompt, completion, total } = sumOf(a, b)
+  return { prompt: inDollars(prompt), completion: inDollars(completion), total: inDollars(total) }
+}
+
+/** An amount of dollars rounded to twelve decimals: calculating with binary fractions adds digits behind them. */
+export function inDollars(amount: number): number {
+  return Number(amount.toFixed(12))
+}
+
+function sumOf(a: Amounts, b: Amounts): Amounts {
   return {
     prompt: a.prompt + b.prompt,
     completion: a.completion + b.completion,

@@ -15,15 +15,15 @@ const pinned = {
 
 export const MAX_TESTCASE_IDS = 1000
 
-const vector = z.strictObject({ prompt: z.number(), completion: z.number(), total: z.number() })
+const amounts = z.strictObject({ prompt: z.number(), completion: z.number(), total: z.number() })
 
 const usage = z.strictObject({
   duration_ms: z.number(),
-  tokens: vector.optional(),
-  costs: vector
+  tokens: amounts.optional(),
+  costs: amounts
     .meta({
       description:
-        'In US dollars, by the prices of the catalog; absent where a call of a model has no known price.',
+        'In US dollars, by the prices of the catalog; absent if no model was called, or if the cost of one call is unknown.',
     })
     .optional(),
 })
@@ -81,7 +81,10 @@ export const evaluationResult = z.strictObject({
   application: runResult,
   evaluators: z.record(z.string(), runResult),
   usage: usage
-    .meta({ description: 'What the application and the evaluators took; absent in old evaluations.' })
+    .meta({
+      description:
+        'What the application and the evaluators took; the evaluators alone if they judged older outputs; absent in old evaluations.',
+    })
     .optional(),
 })
 

@@ -1,5 +1,5 @@
 import type { Json } from '../../base/json.ts'
-import type { Tokens } from '../../feeds/traces.ts'
+import type { Amounts } from '../../feeds/traces.ts'
 
 /**
  * A run of a testset through an application and evaluators. All revisions are pinned by id at the start, so that a resumed run uses the same
@@ -53,9 +53,9 @@ export interface RowResult {
 export interface Usage {
   readonly duration_ms: number
   /** Absent if no model reported any. */
-  readonly tokens?: Tokens
-  /** In US dollars. Absent if a call of a model has no known price. */
-  readonly costs?: Tokens
+  readonly tokens?: Amounts
+  /** In US dollars. Absent if no model was called, or if the cost of one call is unknown. */
+  readonly costs?: Amounts
 }
 
 /** The outputs of a run, or its error. */
@@ -104,7 +104,7 @@ export interface EvaluationSummary {
   /** Rows on which the application failed. */
   readonly failed: number
   readonly evaluators: Readonly<Record<string, EvaluatorSummary>>
-  /** The sum over the rows that have it; absent if none has. */
+  /** The sum over the rows that have it; absent if none has. It has costs only if those of each row are known. */
   readonly usage?: Usage
 }
 

@@ -65,12 +65,12 @@ const counts = z.object({
   success_rate: z.number().nullable(),
 })
 
-const vector = z.object({ prompt: z.number(), completion: z.number(), total: z.number() })
+const amounts = z.object({ prompt: z.number(), completion: z.number(), total: z.number() })
 
 const usage = z.object({
   duration_ms: z.number(),
-  tokens: vector.exactOptional(),
-  costs: vector.exactOptional(),
+  tokens: amounts.exactOptional(),
+  costs: amounts.exactOptional(),
 })
 
 const end = z.object({

@@ -6,6 +6,8 @@ export class RunningSummary {
   #done = 0
   #failed = 0
   #usage: Usage | undefined
+  /** Whether an earlier version ran a row, of which it is unknown what it cost. */
+  #isPartial = false
   readonly #evaluators = new Map<string, Count>()
 
   /** `names` are the evaluators, in the order of display. */
@@ -17,6 +19,7 @@ export class RunningSummary {
   add({ application, evaluators, usage }: RowResult): void {
     this.#done++
     if (usage) this.#usage = this.#usage ? sumOf(this.#usage, usage) : usage
+    else this.#isPartial = true
     if ('error' in application) this.#failed++
     for (const [name, count] of this.#evaluators) {
       const result = evaluators[name]
@@ -30,7 +33,7 @@ export class RunningSummary {
       done: this.#done,
       failed: this.#failed,
       evaluators: Object.fromEntries(summaries),
-      ...(this.#usage ? { usage: this.#usage } : {}),
+      ...(this.#usage ? { usage: this.#isPartial ? withoutCosts(this.#usage) : this.#usage } : {}),
     }
   }
 
@@ -50,6 +53,10 @@ export class RunningSummary {
 
 function sumOf(left: Usage, right: Usage): Usage {
   return usageOf(left.duration_ms + right.duration_ms, addUsage(modelUsageOf(left), modelUsageOf(right)))
+}
+
+function withoutCosts({ duration_ms, tokens }: Usage): Usage {
+  return usageOf(duration_ms, tokens && { tokens })
 }
 
 function modelUsageOf({ tokens, costs }: Usage): ModelUsage | undefined {

@@ -16,10 +16,10 @@ import {
   type ModelFailureKind,
   type Models,
 } from './models.ts'
-import { PRICES } from '../catalog/types/model-type.ts'
+import { type ModelPrice, PRICES } from '../catalog/types/model-type.ts'
 import { chatRequest, type LanguageModel, prepareCall } from './prepare-call.ts'
 import { OutgoingFailure } from '../../feeds/outgoing.ts'
-import type { ModelUsage, OpenSpan, Tokens } from '../../feeds/traces.ts'
+import { type Amounts, inDollars, type ModelUsage, type OpenSpan } from '../../feeds/traces.ts'
 
 /**
  * The language models of a project, on the AI SDK: anthropic and gemini in their own protocols, all other providers in the chat-completions
@@ -46,7 +46,10 @@ async function askModel(call: ChatCall, span: OpenSpan, settings: ModelSettings)
     setProviderAttributes(child, reached)
     const { model, options } = await prepareCall(reached, call)
     const answer = await model.doGenerate({ ...options, abortSignal: limit.either })
-    const reply = replyOf(call.model, { ...answer, refusal: modelRefusalOf(answer.response?.body) })
+    const reply = replyOf(priceOf(call, placed, reached), {
+      ...answer,
+      refusal: modelRefusalOf(answer.response?.body),
+    })
     setResponseAttributes(child, reply, { id: answer.response?.id, model: answer.response?.modelId })
     return reply
   } catch (error) {
@@ -124,11 +127,14 @@ async function* streamModel(
       const piece = gatherer.take(part)
       if (piece !== '') yield piece
     }
-    return replyOf(call.model, gatherer.answer())
+    return replyOf(priceOf(call, placed, reached), gatherer.answer())
   } catch (error) {
     throw failedCall(child, error, { model: call.model, reached, limit })
   } finally {
-    if (!gatherer.isEmpty) setResponseAttributes(child, replyOf(call.model, gatherer.soFar()), gatherer.facts)
+    if (!gatherer.isEmpty) {
+      const price = reached && priceOf(call, placed, reached)
+      setResponseAttributes(child, replyOf(price, gatherer.soFar()), gatherer.facts)
+    }
     child.end()
   }
 }
@@ -222,7 +228,10 @@ interface SdkAnswer {
 }
 
 /** A reply in the chat-completions format, without the provider's own fields. An empty reply has the content "". */
-function replyOf(asked: string, { content, usage, finishReason, refusal }: SdkAnswer): ChatReply {
+function replyOf(
+  price: ModelPrice | undefined,
+  { content, usage, finishReason, refusal }: SdkAnswer,
+): ChatReply {
   const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('')
   const calls = content.flatMap((part): JsonObject[] =>
     part.type === 'tool-call'
@@ -235,33 +244,36 @@ function replyOf(asked: string, { content, usage, finishReason, refusal }: SdkAn
   if (calls.length > 0) members.push(['tool_calls', calls])
   return {
     message: fromEntries(members),
-    usage: usageOf(asked, usage),
+    usage: usageOf(price, usage),
     finishReason: finishReason.unified.replaceAll('-', '_'),
   }
 }
 
-function usageOf(asked: string, { inputTokens, outputTokens, raw }: Result['usage']): ModelUsage {
+function usageOf(
+  price: ModelPrice | undefined,
+  { inputTokens, outputTokens, raw }: Result['usage'],
+): ModelUsage {
   const prompt = inputTokens.total ?? 0
   const completion = outputTokens.total ?? 0
   const all = raw?.total_tokens
   const tokens = { prompt, completion, total: typeof all === 'number' ? all : prompt + completion }
-  return { tokens, costs: costsOf(asked, tokens) }
+  return { tokens, costs: price && costsOf(price, tokens) }
 }
 
-/** In US dollars; undefined if the provider counted no tokens, or the catalog has no price of the model. */
-function costsOf(asked: string, { prompt, completion }: Tokens): Tokens | undefined {
-  const price = PRICES.get(asked)
-  if (!price || prompt + completion === 0) return undefined
-  return {
-    prompt: dollars(prompt * price.input),
-    completion: dollars(completion * price.output),
-    total: dollars(prompt * price.input + completion * price.output),
-  }
+/** The price of the model, unless a connection leads to another provider than its name. `openai/gpt-5` is `gpt-5`. */
+function priceOf(
+  { model }: ChatCall,
+  placed: ModelName,
+  { provider }: ModelEndpoint,
+): ModelPrice | undefined {
+  return provider === placed.provider ? PRICES.get(model.replace(/^openai\//, '')) : undefined
 }
 
-/** Dollars from millionths of a dollar, without the noise of binary fractions behind the twelfth digit. */
-function dollars(millionths: number): number {
-  return Math.round(millionths * 1e6) / 1e12
+/** In US dollars; undefined if the provider did not count the tokens of the prompt, which no call is without. */
+function costsOf(price: ModelPrice, { prompt, completion }: Amounts): Amounts | undefined {
+  const [read, written] = [(prompt * price.input) / 1e6, (completion * price.output) / 1e6]
+  if (!(prompt > 0 && completion >= 0 && Number.isFinite(read + written))) return undefined
+  return { prompt: inDollars(read), completion: inDollars(written), total: inDollars(read + written) }
 }
 
 /**

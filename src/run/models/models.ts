@@ -46,7 +46,7 @@ export interface ChatCall {
 export interface ChatReply {
   /** `{role, content?, refusal?, tool_calls?}`, without nulls. */
   readonly message: JsonObject
-  /** The tokens as the provider counted them, 0 if it did not, and their costs if it did and the price is known. */
+  /** Tokens as counted by the provider, 0 if it counted none. Costs only if it counted them and the catalog has the price. */
   readonly usage: ModelUsage
   readonly finishReason: string
 }

@@ -57,10 +57,10 @@ export class RenderBudget {
   }
 
   /**
-   * Runs `work` within the remaining time, and stops it at the limit; the failure then begins with `at`, the place of what is rendered. Inside
-   * `work` the clock runs already: starting it takes longer than a short template.
+   * Runs `work` within the remaining time, and stops it at the limit; the failure then begins with the place that `at` answers. A call inside
+   * `work` uses the same clock, because starting one takes longer than rendering a short template.
    */
-  timed<T>(work: () => T, at?: string): T {
+  timed<T>(work: () => T, at?: () => string): T {
     if (this.#isTimed) return work()
     if (this.#time < 1) throw this.#tooSlow(at)
     const begun = performance.now()
@@ -75,8 +75,8 @@ export class RenderBudget {
     }
   }
 
-  #tooSlow(at: string | undefined): TemplateFailure {
-    const place = at === undefined ? '' : `${at}: `
+  #tooSlow(at: (() => string) | undefined): TemplateFailure {
+    const place = at ? `${at()}: ` : ''
     return new TemplateFailure(
       `${place}Rendering took more than ${this.#milliseconds} ms: make the templates of the prompt simpler.`,
     )

@@ -45,9 +45,11 @@ export function renderMessages(
   budget: RenderBudget = new RenderBudget(),
   at = 'messages',
 ): readonly JsonObject[] {
+  if (messages.length === 0) return []
+  let place = at
   const render = (message: JsonObject, index: number): JsonObject => {
     const content = getKey(message, 'content')
-    const place = `${at}[${index}].content`
+    place = `${at}[${index}].content`
     if (typeof content === 'string') {
       return withKey(message, 'content', renderAt(place, format, content, variables, budget))
     }
@@ -57,7 +59,10 @@ export function renderMessages(
     )
     return withKey(message, 'content', parts)
   }
-  return budget.timed(() => messages.map(render), at)
+  return budget.timed(
+    () => messages.map(render),
+    () => place,
+  )
 }
 
 /** Kinds of parts without text to render. */
@@ -92,7 +97,9 @@ export function renderJson(
   variables: JsonObject,
   budget: RenderBudget = new RenderBudget(),
 ): Json {
+  let current = at
   const render = (inner: Json, place: string): Json => {
+    current = place
     if (typeof inner === 'string') return renderAt(place, format, inner, variables, budget)
     if (isJsonArray(inner)) return inner.map((item, index) => render(item, `${place}[${index}]`))
     if (!isJsonObject(inner)) return inner
@@ -105,7 +112,10 @@ export function renderJson(
     }
     return fromEntries(members)
   }
-  return render(value, at)
+  return budget.timed(
+    () => render(value, at),
+    () => current,
+  )
 }
 
 /** `renderTemplate` with the template's place before the message of a failure (interface 11.23). */

@@ -257,7 +257,7 @@ describe('http: evaluations', () => {
     expect(resumed.tokens).to.deep.equal(summary.usage.tokens)
   })
 
-  it('sums what the rows cost, unless the price of one is unknown; a sum in a log of an earlier version is unknown', async () => {
+  it('sums the costs of rows, and leaves the sum out if the cost of one is unknown, as of rows that an earlier version ran', async () => {
     const prompt = (model: string): object => ({
       uri: 'svc:builtin:completion:v0',
       parameters: {
@@ -273,24 +273,33 @@ describe('http: evaluations', () => {
     const { id, summary } = await client.run({ ...order, application_ref: { slug: 'priced' } })
     const { results } = (await service.post(`/evaluations/${id}/results`)).body
     // Each row: 11 tokens at 0.15 and 7 at 0.60 dollars for a million.
-    for (const { usage } of results) expect(usage.costs.total).to.be.closeTo(0.00000585, 1e-12)
-    expect(summary.usage.costs.total).to.be.closeTo(4 * 0.00000585, 1e-12)
-    expect(summary.usage.costs.completion).to.be.closeTo(4 * 0.0000042, 1e-12)
+    for (const { usage } of results)
+      expect(usage.costs).to.deep.equal({ prompt: 0.00000165, completion: 0.0000042, total: 0.00000585 })
+    expect(summary.usage.costs).to.deep.equal({ prompt: 0.0000066, completion: 0.0000168, total: 0.0000234 })
     const { trace } = (await service.get(`/traces/${results[0].trace_id}`)).body
     expect(trace.spans.evaluation.attributes.svc.metrics.costs.cumulative).to.deep.equal(
       results[0].usage.costs,
     )
+    const rerun = await service.post(`/evaluations/${id}/rerun`, { testcase_ids: [results[0].testcase_id] })
+    expect(rerun.status, rerun.text).to.equal(200)
+    expect(rerun.body.evaluation.summary.usage.costs, 'the row counts once').to.deep.equal(
+      summary.usage.costs,
+    )
+    const judged = await service.post(`/evaluations/${id}/judge`, { evaluator_refs: [{ slug: 'exact' }] })
+    expect(judged.body.evaluation.summary.usage, 'the outputs were paid for before').to.not.have.key('costs')
     const other = await client.run({ ...order, application_ref: { slug: 'unpriced' } })
     expect(other.summary.usage.tokens.total).to.equal(4 * 18)
     expect(other.summary.usage).to.not.have.key('costs')
 
-    const log = `${service.storeDir}/default/evaluations/${id}.jsonl`
-    const [plan, first, second] = readFileSync(log, 'utf8').trim().split('\n')
-    const old = JSON.parse(first ?? '')
-    delete old.row.usage.costs
-    writeFileSync(log, `${[plan, JSON.stringify(old), second].join('\n')}\n`)
-    const resumed = (await service.post(`/evaluations/${id}/resume`)).body.evaluation.summary.usage
-    expect(resumed.tokens.total).to.equal(4 * 18)
+    const { id: earlier } = await client.run({ ...order, application_ref: { slug: 'priced' } })
+    const log = `${service.storeDir}/default/evaluations/${earlier}.jsonl`
+    const [plan, ...rows] = readFileSync(log, 'utf8').trim().split('\n')
+    // Earlier versions wrote rows without their usage.
+    const old = JSON.parse(rows[0] ?? '')
+    delete old.row.usage
+    writeFileSync(log, `${[plan, JSON.stringify(old), rows[1]].join('\n')}\n`)
+    const resumed = (await service.post(`/evaluations/${earlier}/resume`)).body.evaluation.summary.usage
+    expect(resumed.tokens.total).to.equal(3 * 18)
     expect(resumed).to.not.have.key('costs')
   })
 

@@ -335,6 +335,9 @@ describe('models: chat-completions', () => {
     expect(span?.attributes).to.deep.nested.include({
       'svc.metrics.costs': { incremental: costs, cumulative: costs },
     })
+    expect((await chat({ model: 'openai/gpt-4o-mini' })).usage.costs, 'the same model').to.deep.equal(costs)
+    stub.answerNext(json({ choices: [{ message: { content: 'Paris' } }], usage: { completion_tokens: 7 } }))
+    expect((await chat()).usage.costs, 'half of it was counted').to.equal(undefined)
     expect((await chat({ model: 'gpt-of-tomorrow' })).usage.costs).to.equal(undefined)
     expect(world.spans().at(-1)?.attributes).to.not.have.nested.property('svc.metrics.costs')
   })

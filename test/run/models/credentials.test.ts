@@ -88,8 +88,10 @@ describe('models: credentials', () => {
       lost: { provider: 'azure', apiKey: 'ak' },
     }
     const { models, span } = modelWorld({}, { named })
-    for (const model of ['gpt-4o', 'anthropic/claude', 'proxy/x'])
-      await models.chat(asking({ model, connection: 'proxy' }), span)
+    for (const model of ['gpt-4o', 'anthropic/claude', 'proxy/x']) {
+      const { usage } = await models.chat(asking({ model, connection: 'proxy' }), span)
+      expect(usage.costs, 'nobody knows its prices').to.equal(undefined)
+    }
     expect(stub.received.map(({ body }) => body.model)).to.deep.equal(['gpt-4o', 'anthropic/claude', 'x'])
     const { kind, message } = await failureOf(models.chat(asking({ connection: 'lost' }), span))
     expect(kind).to.equal('mismatch')

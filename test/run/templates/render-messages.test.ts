@@ -61,18 +61,26 @@ describe('prompts: messages', () => {
 })
 
 describe('prompts: time', () => {
-  it('all messages share one clock, and the failure names their list', () => {
+  it('all messages share one clock, and the failure names the message that was rendered', () => {
     const endless = { role: 'user', content: `{{ "a${'-'.repeat(100_000)}"|wordwrap }}` }
     const budget = new RenderBudget(50)
     const messages = [{ role: 'system', content: 'Short.' }, endless]
     expect(() => renderMessages('jinja2', messages, {}, budget, 'inputs.messages')).to.throw(
       TemplateFailure,
-      /^inputs\.messages: Rendering took more than 50 ms/,
+      /^inputs\.messages\[1\]\.content: Rendering took more than 50 ms/,
     )
     expect(() => renderMessages('curly', messages, {}, budget)).to.throw(
       TemplateFailure,
       /^messages: Rendering took more than 50 ms/,
     )
+    expect(renderMessages('curly', [], {}, budget), 'what has nothing to render').to.deep.equal([])
+  })
+
+  it('so do all strings of a JSON value', () => {
+    const schema = { a: 'Short.', b: [{ c: `{{ "a${'-'.repeat(100_000)}"|wordwrap }}` }] }
+    expect(() =>
+      renderJson('jinja2', schema, 'llm_config.response_format', {}, new RenderBudget(50)),
+    ).to.throw(TemplateFailure, /^llm_config\.response_format\.b\[0\]\.c: Rendering took more than 50 ms/)
   })
 })
 

@@ -27,8 +27,8 @@ export interface FuzzFinding {
   readonly problems: readonly string[]
 }
 
-/** The number of requests under way at once. */
-const AT_ONCE = 8
+/** The number of requests under way at once; each request has as many seeds. */
+export const AT_ONCE = 8
 /** No request of these may take longer, in milliseconds. */
 const PATIENCE = 30_000
 

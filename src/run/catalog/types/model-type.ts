@@ -7,7 +7,7 @@ interface ModelChoice {
 }
 
 /** US dollars for a million tokens of the prompt, and of the reply. */
-interface ModelPrice {
+export interface ModelPrice {
   readonly input: number
   readonly output: number
 }
@@ -94,7 +94,7 @@ export const modelChoices: Readonly<Record<string, readonly ModelChoice[]>> = {
     unpriced('openrouter/qwen/qwen3-235b-a22b-2507'),
     unpriced('openrouter/mistralai/mistral-small-3.2-24b-instruct'),
   ],
-  // Perplexity also charges per search, which these prices exclude.
+  // Perplexity also charges for each search, so these prices are not the whole cost of a call.
   perplexityai: [
     priced('perplexity/sonar', 1, 1),
     priced('perplexity/sonar-pro', 3, 15),
@@ -124,11 +124,11 @@ function unpriced(id: string): ModelChoice {
   return { id }
 }
 
-/** The known prices by the id of the model. */
+/** The price by the id of the model, of the models whose calls cost nothing else. */
 export const PRICES: ReadonlyMap<string, ModelPrice> = new Map(
-  Object.values(modelChoices)
-    .flat()
-    .flatMap(({ id, price }) => (price ? [[id, price]] : [])),
+  Object.entries(modelChoices).flatMap(([provider, models]) =>
+    provider === 'perplexityai' ? [] : models.flatMap(({ id, price }) => (price ? [[id, price]] : [])),
+  ),
 )
 
 /** The id of a language model, with suggestions by provider and prices per million tokens (in US dollars). */

@@ -120,27 +120,33 @@ function writtenLlm(parameters: JsonObject): Written {
 function templateProblems({ format, messages, formats }: Written): readonly ParameterProblem[] {
   const budget = new RenderBudget()
   const problems: ParameterProblem[] = []
-  const keep = (target: Place, look: () => void): void => {
-    if (problems.length === MOST_TEMPLATES) return
+  const list = placeOf(messages.at)
+  let current: Place = list
+  const keepProblem = (look: () => void): void => {
     try {
       look()
     } catch (error) {
       if (!(error instanceof TemplateFailure)) throw error
+      if (problems.length === MOST_TEMPLATES) return
       problems.push({
         code: 'unreadable_template',
         message: error.message,
-        target: ['parameters', ...target],
+        target: ['parameters', ...current],
       })
     }
   }
-  const look = (text: string, at: Place): void => keep(at, () => assertReadable(format, text, budget))
-  const list = placeOf(messages.at)
+  const look = (text: string, at: Place): void => {
+    current = at
+    if (problems.length < MOST_TEMPLATES) keepProblem(() => assertReadable(format, text, budget))
+  }
   const lookAtAll = (): void => {
     for (const [index, message] of messages.list.entries())
       for (const { at, text } of textsOf(message, [...list, index, 'content'])) look(text, at)
-    for (const { at, value } of formats) for (const { at: place, text } of textsIn(value, at)) look(text, place)
+    for (const { at, value } of formats)
+      for (const { at: place, text } of textsIn(value, at)) look(text, place)
   }
-  keep(list, () => budget.timed(lookAtAll))
+  // All texts share one clock; if it runs out, the problem is at the text that was being read.
+  keepProblem(() => budget.timed(lookAtAll))
   return problems
 }
 

@@ -309,7 +309,7 @@ function Playground({ slug }: { readonly slug: string }) {
         <RunGrid
           rows={rows.rows}
           from={row}
-          columns={ready.map(({ column, title, data }) => ({ key: column.key, title, data }))}
+          columns={ready.map(({ column, title }) => ({ key: column.key, title }))}
           states={states}
           marks={marks}
         />

@@ -63,10 +63,11 @@ export default function TracePage() {
   )
 }
 
-/** The span of the run: of a row of an evaluation, that of the prompt. */
+/** The span of the run: of a row of an evaluation, that of the prompt, unless older outputs were only judged again. */
 function runIn(root: SpanNode): TraceSpan {
   const { evaluationId } = dataOf(root.span)
-  const inner = evaluationId === undefined ? undefined : root.children[0]
+  const isOfPrompt = evaluationId !== undefined && root.span.trace_type !== 'annotation'
+  const inner = isOfPrompt ? root.children[0] : undefined
   return inner && ranOf(inner.span) ? inner.span : root.span
 }
 

@@ -31,7 +31,7 @@ export function Output({ state, isSmall = false, ...rest }: OutputProps) {
   return (
     <section
       aria-label="Output"
-      // An error is an alert of its own, and would be read twice.
+      // An error is in an alert. A live region would read it a second time.
       aria-live={isSmall || state?.error ? undefined : 'polite'}
       aria-busy={state?.status === 'running'}
     >
@@ -93,7 +93,7 @@ function Written({ text, isOver }: { readonly text: string; readonly isOver: boo
 }
 
 function Facts({ state }: Pick<OutcomeProps, 'state'>) {
-  const { status, ms, tokens, costs, traceId } = state
+  const { status, ms, tokens, cost, traceId } = state
   return (
     <p className={`row-wide muted ${styles.facts}`}>
       <b data-status={status}>{WORDS[status]}</b>
@@ -105,7 +105,7 @@ function Facts({ state }: Pick<OutcomeProps, 'state'>) {
           {(tokens.prompt + tokens.completion).toLocaleString()} tokens
         </span>
       )}
-      {costs && <span title={PRICED}>{dollars(costs.total)}</span>}
+      {cost !== undefined && <span title={PRICED}>{dollars(cost)}</span>}
       {traceId !== undefined && <Link to={places.trace(traceId)}>trace</Link>}
     </p>
   )

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import { type FieldProblem, Problem, callInPieces } from '../../api/call.ts'
+import { costIn } from '../text/text.tsx'
 import { problemOfJson, textAt } from '../json-text/json-text.ts'
 
 /** What a run executes: a stored version, or a draft, which the server runs without storing it. */
@@ -29,7 +30,7 @@ export interface RunState {
   readonly traceId: string | undefined
   readonly tokens: { readonly prompt: number; readonly completion: number } | undefined
   /** In US dollars; undefined where the server does not know the model's price. */
-  readonly costs: { readonly total: number } | undefined
+  readonly cost: number | undefined
   /** The duration, in milliseconds. */
   readonly ms: number | undefined
 }
@@ -57,7 +58,7 @@ const WAITING: RunState = {
   error: undefined,
   traceId: undefined,
   tokens: undefined,
-  costs: undefined,
+  cost: undefined,
   ms: undefined,
 }
 
@@ -206,7 +207,7 @@ function withRecord(state: RunState, text: string): RunState {
       return {
         ...state,
         tokens: { prompt: Number(data['prompt'] ?? 0), completion: Number(data['completion'] ?? 0) },
-        costs: data['costs'] as RunState['costs'],
+        cost: costIn(data['costs']),
       }
     case 'error':
       return {

@@ -155,14 +155,23 @@ export function bytes(size: number): string {
 
 const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB']
 
-/** An amount of US dollars with two digits that count: `$0.0012`, `$3.40`. */
+/** US dollars: two decimals from a cent up (`$3.40`), else two significant digits (`$0.0012`). */
 export function dollars(amount: number): string {
   if (amount > 0 && amount < 0.000_001) return 'under $0.000001'
-  return `$${amount < 0.01 && amount > 0 ? String(Number(amount.toPrecision(2))) : amount.toFixed(2)}`
+  if (amount > 0 && amount < 0.01) return `$${Number(amount.toPrecision(2))}`
+  return `$${amount.toLocaleString(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`
 }
 
+/** The amount in a record of costs; undefined if it has none that can be shown. */
+export function costIn(costs: unknown): number | undefined {
+  const total = (costs as { readonly total?: unknown } | null | undefined)?.total
+  return typeof total === 'number' && total >= 0 && total < MOST_DOLLARS ? total : undefined
+}
+
+const MOST_DOLLARS = 1e9
+
 /** Where the amounts of `dollars` come from. */
-export const PRICED = "By the catalog's prices of the models"
+export const PRICED = 'By list prices, without discounts'
 
 /** The start of a text, for a cell of a table: the rest would not be visible, but slow to lay out. */
 export function clipped(text: string): string {

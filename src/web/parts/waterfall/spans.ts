@@ -1,5 +1,6 @@
 import type { Answer } from '../../api/call.ts'
 import { membersOf } from '../../api/json.ts'
+import { costIn } from '../text/text.tsx'
 import { messagesIn, saidIn } from '../conversation/read-messages.ts'
 import { versionName } from '../evaluation/evaluation.tsx'
 
@@ -131,7 +132,6 @@ export function dataOf(span: TraceSpan): SpanData {
   const data = membersOf(svc['data'])
   const metrics = membersOf(svc['metrics'])
   const { prompt, completion, total } = membersOf(membersOf(metrics['tokens'])['cumulative'])
-  const { total: cost } = membersOf(membersOf(metrics['costs'])['cumulative'])
   const { cumulative: errors } = membersOf(metrics['errors'])
   const { evaluation_id: evaluationId } = membersOf(svc['tags'])
   return {
@@ -142,7 +142,7 @@ export function dataOf(span: TraceSpan): SpanData {
       typeof total === 'number'
         ? { prompt: Number(prompt ?? 0), completion: Number(completion ?? 0), total }
         : undefined,
-    cost: typeof cost === 'number' ? cost : undefined,
+    cost: costIn(membersOf(metrics['costs'])['cumulative']),
     took: Math.max(0, Date.parse(span.end_time) - Date.parse(span.start_time)) || 0,
     errors: typeof errors === 'number' ? errors : hasFailed(span) ? 1 : 0,
     evaluationId: typeof evaluationId === 'string' ? evaluationId : undefined,
