@@ -16,10 +16,10 @@ import {
   type ModelFailureKind,
   type Models,
 } from './models.ts'
-import { type ModelPrice, PRICES } from '../catalog/types/model-type.ts'
+import { costsOf, type ModelPrice, priceOf } from './model-prices.ts'
 import { chatRequest, type LanguageModel, prepareCall } from './prepare-call.ts'
 import { OutgoingFailure } from '../../feeds/outgoing.ts'
-import { type Amounts, inDollars, type ModelUsage, type OpenSpan } from '../../feeds/traces.ts'
+import type { ModelUsage, OpenSpan } from '../../feeds/traces.ts'
 
 /**
  * The language models of a project, on the AI SDK: anthropic and gemini in their own protocols, all other providers in the chat-completions
@@ -46,7 +46,7 @@ async function askModel(call: ChatCall, span: OpenSpan, settings: ModelSettings)
     setProviderAttributes(child, reached)
     const { model, options } = await prepareCall(reached, call)
     const answer = await model.doGenerate({ ...options, abortSignal: limit.either })
-    const reply = replyOf(priceOf(call, placed, reached), {
+    const reply = replyOf(priceOf(call.model, placed, reached), {
       ...answer,
       refusal: modelRefusalOf(answer.response?.body),
     })
@@ -127,12 +127,12 @@ async function* streamModel(
       const piece = gatherer.take(part)
       if (piece !== '') yield piece
     }
-    return replyOf(priceOf(call, placed, reached), gatherer.answer())
+    return replyOf(priceOf(call.model, placed, reached), gatherer.answer())
   } catch (error) {
     throw failedCall(child, error, { model: call.model, reached, limit })
   } finally {
     if (!gatherer.isEmpty) {
-      const price = reached && priceOf(call, placed, reached)
+      const price = reached && priceOf(call.model, placed, reached)
       setResponseAttributes(child, replyOf(price, gatherer.soFar()), gatherer.facts)
     }
     child.end()
@@ -258,22 +258,6 @@ function usageOf(
   const all = raw?.total_tokens
   const tokens = { prompt, completion, total: typeof all === 'number' ? all : prompt + completion }
   return { tokens, costs: price && costsOf(price, tokens) }
-}
-
-/** The price of the model, unless a connection leads to another provider than its name. `openai/gpt-5` is `gpt-5`. */
-function priceOf(
-  { model }: ChatCall,
-  placed: ModelName,
-  { provider }: ModelEndpoint,
-): ModelPrice | undefined {
-  return provider === placed.provider ? PRICES.get(model.replace(/^openai\//, '')) : undefined
-}
-
-/** In US dollars; undefined if the provider did not count the tokens of the prompt, which no call is without. */
-function costsOf(price: ModelPrice, { prompt, completion }: Amounts): Amounts | undefined {
-  const [read, written] = [(prompt * price.input) / 1e6, (completion * price.output) / 1e6]
-  if (!(prompt > 0 && completion >= 0 && Number.isFinite(read + written))) return undefined
-  return { prompt: inDollars(read), completion: inDollars(written), total: inDollars(read + written) }
 }
 
 /**

@@ -5,13 +5,13 @@ import {
   llmsType,
   llmType,
   loopType,
+  modelType,
   permissionsType,
   responseType,
   toolsType,
   toolType,
 } from './llm-types.ts'
 import { messagesType, messageType } from './message-type.ts'
-import { modelType } from './model-type.ts'
 import { promptTemplateType } from './prompt-template-type.ts'
 
 /**

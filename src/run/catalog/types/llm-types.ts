@@ -1,4 +1,5 @@
 import type { PlainObject } from '../../../base/json.ts'
+import { type ModelChoice, modelChoices } from '../../models/model-prices.ts'
 import { TEMPLATE_FORMATS } from '../../templates/template-format.ts'
 import { nullable, objectType } from './object-type.ts'
 
@@ -100,3 +101,21 @@ export const responseType: PlainObject = objectType(
   [],
   { title: 'Response', 'x-svc-type': 'response' },
 )
+
+/** The id of a language model, with suggestions by provider and prices per million tokens (in US dollars). */
+export const modelType: PlainObject = {
+  type: 'string',
+  default: 'gpt-4o-mini',
+  title: 'Model',
+  choices: ofEachProvider((models) => models.map(({ id }) => id)),
+  'x-svc-type': 'grouped_choice',
+  'x-svc-metadata': ofEachProvider((models) =>
+    Object.fromEntries(models.flatMap(({ id, price }) => (price ? [[id, { ...price }]] : []))),
+  ),
+}
+
+function ofEachProvider(make: (models: readonly ModelChoice[]) => PlainObject[string]): PlainObject {
+  return Object.fromEntries(
+    Object.entries(modelChoices).map(([provider, models]) => [provider, make(models)]),
+  )
+}

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect } from 'chai'
 import { catalogTypes } from '../../../../src/run/catalog/types/catalog-types.ts'
-import { modelChoices } from '../../../../src/run/catalog/types/model-type.ts'
+import { modelChoices } from '../../../../src/run/models/model-prices.ts'
 import { getKey, type Json } from '../../../../src/base/json/json.ts'
 import { schemaProblems } from '../../../../src/registry/workflows/schemas/schema-problems.ts'
 import { namedTypes } from './named-types.ts'

@@ -1,7 +1,8 @@
-import type { PlainObject } from '../../../base/json.ts'
+import { type Amounts, inDollars } from '../../feeds/traces.ts'
+import type { ModelEndpoint, ModelName } from './model-endpoint.ts'
 
 /** A model that prompts can name, and its price, if that is the same for all customers. */
-interface ModelChoice {
+export interface ModelChoice {
   readonly id: string
   readonly price?: ModelPrice
 }
@@ -125,26 +126,24 @@ function unpriced(id: string): ModelChoice {
 }
 
 /** The price by the id of the model, of the models whose calls cost nothing else. */
-export const PRICES: ReadonlyMap<string, ModelPrice> = new Map(
+const PRICES: ReadonlyMap<string, ModelPrice> = new Map(
   Object.entries(modelChoices).flatMap(([provider, models]) =>
     provider === 'perplexityai' ? [] : models.flatMap(({ id, price }) => (price ? [[id, price]] : [])),
   ),
 )
 
-/** The id of a language model, with suggestions by provider and prices per million tokens (in US dollars). */
-export const modelType: PlainObject = {
-  type: 'string',
-  default: 'gpt-4o-mini',
-  title: 'Model',
-  choices: ofEachProvider((models) => models.map(({ id }) => id)),
-  'x-svc-type': 'grouped_choice',
-  'x-svc-metadata': ofEachProvider((models) =>
-    Object.fromEntries(models.flatMap(({ id, price }) => (price ? [[id, { ...price }]] : []))),
-  ),
+/** The price of the model, unless a connection leads to another provider than its name. `openai/gpt-5` is `gpt-5`. */
+export function priceOf(
+  model: string,
+  placed: Pick<ModelName, 'provider'>,
+  { provider }: Pick<ModelEndpoint, 'provider'>,
+): ModelPrice | undefined {
+  return provider.name === placed.provider.name ? PRICES.get(model.replace(/^openai\//, '')) : undefined
 }
 
-function ofEachProvider(make: (models: readonly ModelChoice[]) => PlainObject[string]): PlainObject {
-  return Object.fromEntries(
-    Object.entries(modelChoices).map(([provider, models]) => [provider, make(models)]),
-  )
+/** In US dollars; undefined if the provider did not count the tokens of the prompt, which no call is without. */
+export function costsOf(price: ModelPrice, { prompt, completion }: Amounts): Amounts | undefined {
+  const [read, written] = [(prompt * price.input) / 1e6, (completion * price.output) / 1e6]
+  if (!(prompt > 0 && completion >= 0 && Number.isFinite(read + written))) return undefined
+  return { prompt: inDollars(read), completion: inDollars(written), total: inDollars(read + written) }
 }
