@@ -14,7 +14,11 @@ describe('workbench: evaluations', () => {
   before(async () => {
     hook = await startHoldingHook()
     stub = await startChatStub()
-    bench = await openWorkbench({ HOOK_ALLOW_PRIVATE: 'true', OPENAI_API_KEY: 'sk-any', OPENAI_BASE_URL: stub.url })
+    bench = await openWorkbench({
+      HOOK_ALLOW_PRIVATE: 'true',
+      OPENAI_API_KEY: 'sk-any',
+      OPENAI_BASE_URL: stub.url,
+    })
   })
   after(async () => {
     await closeBrowser()

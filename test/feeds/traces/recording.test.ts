@@ -55,7 +55,10 @@ overEachEngine('traces: recording and reading back', (traceProject) => {
       .setData('inputs', { country: 'France' })
       .setData('outputs', 'Paris')
       .addReference('workflow_revision', { id: 'r-1', slug: 'bot-3', version: '3' })
-    root.child('model', 'llm').setUsage({ tokens: { prompt: 3, completion: 1, total: 4 } }).end()
+    root
+      .child('model', 'llm')
+      .setUsage({ tokens: { prompt: 3, completion: 1, total: 4 } })
+      .end()
     root.end()
     const { trace_id, spans } = await treeOf(root.traceId)
     expect(trace_id).to.equal(root.traceId)
@@ -82,7 +85,10 @@ overEachEngine('traces: recording and reading back', (traceProject) => {
   it('what a span counts is its own; cumulative has what is inside', async () => {
     const root = startTrace({ record: (spans) => project.traces.record(spans) }, 'judge_v0')
     const inner = root.child('retry')
-    inner.child('model', 'llm').setUsage({ tokens: { prompt: 3, completion: 1, total: 4 } }).end()
+    inner
+      .child('model', 'llm')
+      .setUsage({ tokens: { prompt: 3, completion: 1, total: 4 } })
+      .end()
     inner.child('broken').fail({ type: 'E', message: 'no', stacktrace: undefined }).end()
     inner.end()
     root.setUsage({ tokens: { prompt: 10, completion: 0, total: 10 } }).end()
