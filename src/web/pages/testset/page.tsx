@@ -4,7 +4,7 @@ import { useRoute, usePages, useWrite } from '../../api/use-route.ts'
 import { Page } from '../../parts/page/page.tsx'
 import { Failure, NotThere, Skeleton, Empty } from '../../parts/states/states.tsx'
 import { places, useAddress } from '../../shell/places.ts'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 import { Button } from '../../parts/button/button.tsx'
 import { Menu } from '../../parts/menu/menu.tsx'
 import { RevisionChip } from '../../parts/chips/chips.tsx'
@@ -101,6 +101,10 @@ function TestsetView({ testset, revision, total, isPinned, isEmpty, failure }: T
   const view = search['view'] ?? 'rows'
   const navigate = useNavigate()
   const [file, setFile] = useState<File | 'none'>()
+  // Rows that were typed from nothing stay while their first version loads: the save that made it has yet to drop their draft.
+  const wasEmpty = useRef(isEmpty)
+  wasEmpty.current ||= isEmpty
+  const hasRows = revision !== undefined || isEmpty || (wasEmpty.current && !failure)
   const isArchived = testset.deleted_at !== undefined
   const variant = revision?.testset_variant_slug ?? slug
   const version = Number(revision?.version ?? 0)
@@ -146,7 +150,7 @@ function TestsetView({ testset, revision, total, isPinned, isEmpty, failure }: T
         ...(variant === slug ? [] : [variant]),
         ...(isPinned ? [`v${version}`] : []),
       ].join(' ')}
-      fills={view === 'rows' && (revision !== undefined || isEmpty)}
+      fills={view === 'rows' && hasRows}
       crumbs={[
         { label: 'Testsets', to: places.home('testsets'), siblings: { of: 'families' } },
         {
@@ -229,7 +233,7 @@ function TestsetView({ testset, revision, total, isPinned, isEmpty, failure }: T
         <TestsetVersions testset={testset} revision={revision} />
       ) : view === 'about' ? (
         <AboutTestset testset={testset} revision={revision} />
-      ) : revision || isEmpty ? (
+      ) : hasRows ? (
         <RowsView testset={testset} revision={revision} total={total} isPinned={isPinned} drop={setFile} />
       ) : (
         !failure && <Skeleton label={`Loading the rows of ${slug}`} lines={16} />

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useState } from 'react'
+import { type KeyboardEvent, useEffect, useState } from 'react'
 import type { GridEditing } from '../../../parts/grid/grid.tsx'
 import { type GridPlace, type GridRange, rangeOf } from '../../../parts/grid/geometry.ts'
 import type { Row } from '../rows.ts'
@@ -77,6 +77,8 @@ export function useSheet({
   const [types, setTypes] = useState(() => keptTypes(typesKey))
   const [said, say] = useState('')
   const [asked, setAsked] = useState<AskedPaste>()
+  // What was said is about edits that are saved now.
+  useEffect(() => say(''), [base.id])
   const range = rangeOf(active, anchor)
   const rows: GridRange = { ...range, bottom: Math.min(range.bottom, total - 1) }
   const columnOf = (place: GridPlace) => draft.columns[place.column - 1]
