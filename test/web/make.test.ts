@@ -40,6 +40,8 @@ describe('workbench: making things', () => {
     await page.keyboard.press('Enter')
     await page.waitForURL('**/a/rivers/edit/rivers')
     await page.getByText('not saved yet').waitFor()
+    const path = page.getByRole('navigation', { name: 'Where you are' }).getByRole('link')
+    expect(await path.allInnerTexts(), 'it has no page yet').to.deep.equal(['Prompts'])
     const { count } = await bench.ask('POST', '/workflows/query', { workflow: { slugs: ['rivers'] } })
     expect(count, 'nothing empty is left behind').to.equal(0)
 

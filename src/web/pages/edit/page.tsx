@@ -110,6 +110,11 @@ function Workspace({ slug, variant, name, start, lock, again }: WorkspaceProps) 
   const schema = useEvaluatorSchema(shown.text, isEvaluator)
   const hasForm = isPrompt || schema !== undefined
   const asJson = search['view'] === 'json' || !hasForm
+  // What was never saved has no page to go back to.
+  const list = base.making && {
+    label: base.making.kind === 'evaluators' ? 'Evaluators' : 'Prompts',
+    to: places.home(base.making.kind),
+  }
 
   function commit(): void {
     if (settle()) setDialog(isBehind ? 'moved' : 'commit')
@@ -132,9 +137,9 @@ function Workspace({ slug, variant, name, start, lock, again }: WorkspaceProps) 
     { id: 'commit', title: 'Save version', keys: 'mod+s', refusal: lacking ?? unready, run: commit },
     {
       id: 'leave',
-      title: `Back to ${variant}`,
+      title: `Back to ${list?.label ?? variant}`,
       keys: 'escape',
-      run: () => void navigate({ to: places.version(slug, variant) }),
+      run: () => void navigate({ to: list?.to ?? places.version(slug, variant) }),
     },
     {
       id: 'discard',
@@ -147,15 +152,19 @@ function Workspace({ slug, variant, name, start, lock, again }: WorkspaceProps) 
     <Page
       wide
       title={`Edit ${variant}`}
-      crumbs={[
-        { label: slug, to: places.artifact(slug) },
-        {
-          label: variant,
-          to: places.version(slug, variant),
-          siblings: { of: 'variants', family: 'workflows', artifact: slug, page: 'edit' },
-        },
-        { label: 'Edit' },
-      ]}
+      crumbs={
+        list
+          ? [list, { label: slug }, { label: 'Edit' }]
+          : [
+              { label: slug, to: places.artifact(slug) },
+              {
+                label: variant,
+                to: places.version(slug, variant),
+                siblings: { of: 'variants', family: 'workflows', artifact: slug, page: 'edit' },
+              },
+              { label: 'Edit' },
+            ]
+      }
       about={
         <>
           {base.making ? (
