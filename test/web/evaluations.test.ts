@@ -75,6 +75,14 @@ describe('workbench: evaluations', () => {
       { country: 'Peru', capital: 'Lima' },
       { country: 'Chad', capital: 'N’Djamena' },
     ])
+    // Its message has the words, and it is newer.
+    await bench.ask('POST', '/simple/testsets/', {
+      testset: {
+        slug: 'others',
+        message: 'Not the countries',
+        data: { testcases: [{ data: { country: 'Mali' } }] },
+      },
+    })
     const visit = await bench.visit({ path: '/eval' })
     const { page } = visit
     await page.getByText('An evaluation runs a prompt on every row of a testset').waitFor()
@@ -86,8 +94,12 @@ describe('workbench: evaluations', () => {
     await form.getByRole('combobox', { name: 'Prompt' }).fill('capit')
     await form.getByRole('option', { name: /Capitals/ }).waitFor()
     await page.keyboard.press('Enter')
-    await form.getByRole('combobox', { name: 'Testset' }).fill('countr')
-    await form.getByRole('option', { name: 'countries' }).waitFor()
+    await form.getByRole('combobox', { name: 'Testset' }).fill('countries')
+    await form.getByRole('option', { name: 'others' }).waitFor()
+    expect(await form.getByRole('listbox').getByRole('option').allInnerTexts()).to.deep.equal([
+      'countries',
+      'others',
+    ])
     await page.keyboard.press('Enter')
     await form.getByRole('combobox', { name: 'Add an evaluator' }).fill('exac')
     await form.getByRole('option', { name: 'exact' }).waitFor()

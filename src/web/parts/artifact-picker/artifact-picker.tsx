@@ -22,7 +22,7 @@ export function ArtifactPicker({ family, value, onChange, ...rest }: ArtifactPic
     <Combobox
       {...rest}
       shown={value}
-      found={found.map(({ slug, name }) => ({
+      found={namedFirst(found, words).map(({ slug, name }) => ({
         value: slug,
         label: name ?? slug,
         note: name !== undefined && name !== slug ? slug : undefined,
@@ -61,6 +61,14 @@ function useFoundArtifacts(family: PickedFamily, words: string, enabled: boolean
 }
 
 const NONE: readonly FoundArtifact[] = []
+
+/** What is called exactly so comes first, since Enter takes it: the server also finds words in texts and messages. */
+function namedFirst(found: readonly FoundArtifact[], words: string): readonly FoundArtifact[] {
+  const wanted = words.toLowerCase()
+  const isCalledSo = ({ slug, name }: FoundArtifact): boolean =>
+    slug.toLowerCase() === wanted || name?.toLowerCase() === wanted
+  return found.toSorted((one, other) => Number(isCalledSo(other)) - Number(isCalledSo(one)))
+}
 
 async function find(
   family: PickedFamily,
