@@ -176,13 +176,14 @@ describe('workbench: rows edited in the grid', () => {
     await grid(page).focus()
     await keyboard.press('Home')
     await keyboard.press('ArrowRight')
-    for (const row of [
-      ['Tokyo', '37000000', 'TRUE', '{"lat": 35.7}'],
-      ['[not JSON]', '22', 'false', 'null'],
-    ])
+    // Tab behind the last column goes on in the next row, as Enter does.
+    for (const [row, end] of [
+      [['Tokyo', '37000000', 'TRUE', '{"lat": 35.7}'], 'Tab'],
+      [['[not JSON]', '22', 'false', 'null'], 'Enter'],
+    ] as const)
       for (const [at, text] of row.entries()) {
         await keyboard.type(text)
-        await keyboard.press(at === 3 ? 'Enter' : 'Tab')
+        await keyboard.press(at === 3 ? end : 'Tab')
       }
     await told(page, '2 added')
     await keyboard.type('Lagos')

@@ -3,6 +3,8 @@ import { type Json, plainJson } from '../../base/json.ts'
 
 const pinned = z.object({ revision_slug: z.string() })
 
+const amounts = z.object({ prompt: z.number(), completion: z.number(), total: z.number() })
+
 const evaluation = z.object({
   id: z.string(),
   state: z.enum(['running', 'finished', 'interrupted']),
@@ -27,6 +29,9 @@ const evaluation = z.object({
         success_rate: z.number().nullable(),
       }),
     ),
+    usage: z
+      .object({ duration_ms: z.number(), tokens: amounts.optional(), costs: amounts.optional() })
+      .optional(),
   }),
 })
 

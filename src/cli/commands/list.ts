@@ -31,6 +31,8 @@ interface Listed {
   readonly created_at: string
   readonly updated_at?: string
   readonly deleted_at?: string
+  /** The newest version. */
+  readonly latest?: { readonly date?: string }
 }
 
 type Answer = Readonly<Record<string, readonly Listed[]>> & { readonly windowing?: object }
@@ -43,7 +45,12 @@ async function run(args: readonly string[], shell: Shell): Promise<number> {
   const { path, one } = KINDS[known]
   const limit = countOf(values.limit, DEFAULT_LIMIT, '--limit', USAGE)
   const server = await serverOf(values, shell, USAGE)
-  const body = { include_archived: values.archived ?? false, windowing: { limit, order: '-updated' } }
+  const body = {
+    include_archived: values.archived ?? false,
+    // What is printed as JSON is the plain record.
+    include_latest: !values.json,
+    windowing: { limit, order: '-updated' },
+  }
   const [text, deployed] = await Promise.all([
     textFrom(server, 'POST', `/${path}/query`, { body }),
     values.json || path === 'environments' ? NONE : deployments(server),
@@ -56,7 +63,7 @@ async function run(args: readonly string[], shell: Shell): Promise<number> {
       it.slug,
       it.name,
       ...(isDeployable ? [deployed.get(it.id)?.join(', ')] : []),
-      shownTime(it.updated_at ?? it.created_at, shell.terminal),
+      shownTime(changedAt(it), shell.terminal),
       ...(values.archived ? [it.deleted_at === undefined ? '' : 'archived'] : []),
     ])
     const titles = ['NAME', 'TITLE', ...(isDeployable ? ['DEPLOYED'] : []), 'CHANGED']
@@ -65,6 +72,12 @@ async function run(args: readonly string[], shell: Shell): Promise<number> {
   }
   if (answer.windowing) shell.progress.write(`There is more: --limit ${2 * limit} shows it.\n`)
   return 0
+}
+
+/** When its record was edited last, or its newest version was made: the later of the two, by which the list is ordered. */
+function changedAt({ created_at: created, updated_at: edited = created, latest }: Listed): string {
+  const committed = latest?.date ?? created
+  return Date.parse(committed) > Date.parse(edited) ? committed : edited
 }
 
 const NONE: ReadonlyMap<string, readonly string[]> = new Map()

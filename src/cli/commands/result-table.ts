@@ -3,7 +3,7 @@ import type { EvaluationAnswer } from './evaluation-answer.ts'
 /**
  * The result of an evaluation as a table, readable in a terminal and as Markdown. For each evaluator, by the slug of its revision: how many
  * rows passed, failed, made the evaluator fail, or were not evaluated because the application failed; and the mean score with its number of
- * rows.
+ * rows. The title has the cost, if it is known.
  */
 export function resultTable(evaluation: EvaluationAnswer): string {
   const { application, testset, evaluators, rows, summary, ...times } = evaluation
@@ -23,8 +23,15 @@ export function resultTable(evaluation: EvaluationAnswer): string {
   const row = (cells: readonly string[]): string =>
     `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`
   const rule = `|${widths.map((width, column) => (column === 0 ? `:${'-'.repeat(width + 1)}` : `${'-'.repeat(width + 1)}:`)).join('|')}|`
-  const title = `${application.revision_slug} with ${testset.revision_slug}: ${summary.done} of ${rows} rows${took(times)}, the application failed on ${summary.failed}`
+  const title = `${application.revision_slug} with ${testset.revision_slug}: ${summary.done} of ${rows} rows${took(times)}, the application failed on ${summary.failed}${cost(summary)}`
   return `${[title, '', row(head), rule, ...lines.map(row)].join('\n')}\n`
+}
+
+/** What the calls of models cost, where all prices are known. */
+function cost({ usage }: EvaluationAnswer['summary']): string {
+  if (!usage?.costs || !usage.tokens) return ''
+  const dollars = Number(usage.costs.total.toPrecision(2))
+  return `, at a cost of $${dollars} (${usage.tokens.total.toLocaleString('en')} tokens)`
 }
 
 function percent(share: number | null): string {

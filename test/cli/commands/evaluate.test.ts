@@ -9,6 +9,8 @@ import { expect } from 'chai'
 import { type CountingHook, startCountingHook } from '../../support/servers/counting-hook.ts'
 import { EvaluationClient } from '../../support/clients/evaluation-client.ts'
 import { ADMIN_KEY, type RunningService, startService } from '../../support/servers/service.ts'
+import type { EvaluationAnswer } from '../../../src/cli/commands/evaluation-answer.ts'
+import { resultTable } from '../../../src/cli/commands/result-table.ts'
 import { runHere } from '../command-here.ts'
 import { withoutProgress } from '../without-progress.ts'
 
@@ -103,6 +105,24 @@ describe('branchpoint evaluate', () => {
     ])
     const asRecord = await evaluate([...of('bot@1', 'capitals', 'exact'), '--json'])
     expect(JSON.parse(asRecord.stdout)).to.deep.include({ rows: 2, state: 'finished' })
+  })
+
+  it('says what the models cost, where all prices are known', async () => {
+    const said = await evaluate([...of('bot@1', 'capitals', 'exact'), '--json'])
+    const answer = JSON.parse(said.stdout) as EvaluationAnswer
+    expect(answer.summary.usage, 'no model was called').to.have.all.keys('duration_ms')
+    const amounts = (prompt: number, completion: number) => ({
+      prompt,
+      completion,
+      total: prompt + completion,
+    })
+    const usage = { duration_ms: 5, tokens: amounts(1000, 200), costs: amounts(0.00015, 0.00012) }
+    const priced = { ...answer, summary: { ...answer.summary, usage } }
+    expect(resultTable(priced)).to.contain('failed on 0, at a cost of $0.00027 (1,200 tokens)\n')
+    const { costs, ...unpriced } = usage
+    expect(resultTable({ ...priced, summary: { ...priced.summary, usage: unpriced } })).to.contain(
+      'failed on 0\n',
+    )
   })
 
   it('says of how many rows what became of each, and the mean counts those that failed', async () => {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { harmless, paint, shownTime, terminalOf } from '../../../src/cli/command/terminal.ts'
@@ -139,6 +140,19 @@ describe('commands that read from a server', () => {
       stdout: '',
       stderr: 'There are no queries: no query is in the project.\n',
     })
+  })
+
+  it('list says when the newest version was made, by which it is ordered', async () => {
+    const body = { slug: 'later', template: 'auto_exact_match' }
+    const { id, created_at: created } = (await service.post('/simple/evaluators/', { evaluator: body })).body
+      .evaluator
+    // Times of commits are whole seconds.
+    while (Math.floor(Date.now() / 1000) === Math.floor(Date.parse(created) / 1000)) await pause(20)
+    const edit = { id, data: { parameters: { correct_answer_key: 'capital' } } }
+    expect((await service.put(`/simple/evaluators/${id}`, { evaluator: edit })).status).to.equal(200)
+    const [, , changed = ''] = /^later +(\S+ +)?(20\S+Z)$/m.exec(await said('list evaluators')) ?? []
+    expect(Date.parse(changed)).to.be.above(Date.parse(created))
+    expect(await said('list evaluators --json')).to.not.contain('"latest"')
   })
 
   it('log prints the versions of a variant, from the one that is named', async () => {

@@ -58,9 +58,11 @@ export function useTyping({ editing, active, columns, onActive, onOpen, focus }:
     const from = at?.row === active.row && at.column === active.column ? (begunIn ?? 0) : active.column
     const step = MOVES[end]
     if (!step) return
+    // Tab behind the last column begins the next row, where the row that is left began.
+    const isNextRow = end === 'Enter' || (end === 'Tab' && active.column === columns)
     const to = {
-      row: active.row + step.down,
-      column: end === 'Enter' ? from : Math.min(Math.max(active.column + step.right, 1), columns),
+      row: active.row + (isNextRow ? 1 : step.down),
+      column: isNextRow ? from : Math.min(Math.max(active.column + step.right, 1), columns),
     }
     run.current = end === 'Tab' ? { from, at: to } : undefined
     onActive({ row: Math.max(0, to.row), column: to.column })
@@ -73,7 +75,6 @@ export function useTyping({ editing, active, columns, onActive, onOpen, focus }:
       const { current } = run
       if (!current || current.at.row !== active.row || current.at.column !== active.column || event.shiftKey)
         return false
-      if (active.column >= columns) return false
       finish(undefined, 'Tab')
       return true
     }
