@@ -417,6 +417,79 @@ describe('workbench: settings', () => {
     await visit.close()
   })
 
+  it('keeps the drafts of a prompt and of rows when the key may no longer write, is revoked, or the session ends', async () => {
+    const newKey = async (...scopes: string[]) =>
+      (await bench.ask('POST', '/keys', { key: { name: scopes.join(' and '), scopes } })).key
+    const [writer, reader] = [await newKey('read', 'write'), await newKey('read')]
+    const prompt = { messages: [{ role: 'user', content: 'Hi' }] }
+    await bench.ask('POST', '/simple/applications/', {
+      application: { slug: 'ended', data: { uri: 'svc:builtin:completion:v0', parameters: { prompt } } },
+    })
+    const visit = await bench.visit({ path: '/a/ended/edit/ended', key: writer.secret })
+    const { page, context } = visit
+    const { keyboard } = page
+    const dialog = page.getByRole('dialog', { name: /^Save version/ })
+    const openSave = async (): Promise<void> => {
+      await keyboard.press('Control+s')
+      await dialog.waitFor()
+    }
+    const signInWith = (key: string) =>
+      context.request.post(`${bench.url}/api/sessions`, { data: { session: { key } } })
+    const signInAgain = async (): Promise<void> => {
+      await page.getByRole('alert').getByText('Your session has ended').waitFor()
+      await visit.expectNoBarriers()
+      await page.getByLabel('API key').fill(bench.key)
+      await keyboard.press('Enter')
+    }
+    await page.getByRole('textbox', { name: 'Text of message 1, user' }).click()
+    await keyboard.press('Control+End')
+    await keyboard.type(' there')
+    // Another tab signs in with a key that may only read: this one still offers to save.
+    await signInWith(reader.secret)
+    await openSave()
+    await keyboard.press('Control+Enter')
+    await dialog.getByRole('alert').getByText('this request needs "write"').waitFor()
+    // The key that may write is back, and is revoked.
+    await signInWith(writer.secret)
+    await bench.ask('DELETE', `/keys/${writer.id}`)
+    await keyboard.press('Control+Enter')
+    await signInAgain()
+    await page.getByText('Hi there', { exact: true }).waitFor()
+    await openSave()
+    await keyboard.press('Control+Enter')
+    await page.waitForURL('**/a/ended/v/ended/2')
+    const { application } = await bench.ask('GET', '/simple/applications/ended')
+    expect(application.data.parameters.prompt.messages[0].content).to.equal('Hi there')
+
+    await bench.ask('POST', '/simple/testsets/', {
+      testset: { slug: 'ended-rows', data: { testcases: [{ data: { word: 'a' } }] } },
+    })
+    await visit.go('/t/ended-rows')
+    await page.getByRole('gridcell', { name: 'a', exact: true }).click()
+    await keyboard.type('b')
+    await keyboard.press('Enter')
+    await page.getByText('1 changed').waitFor()
+    await openSave()
+    const [cookie] = await context.cookies()
+    const ended = await fetch(`${bench.url}/api/sessions/current`, {
+      method: 'DELETE',
+      headers: { Cookie: `${cookie?.name}=${cookie?.value}`, Origin: bench.url },
+    })
+    expect(ended.status).to.equal(200)
+    await keyboard.press('Control+Enter')
+    await signInAgain()
+    await page.getByText('1 changed').waitFor()
+    await openSave()
+    await keyboard.press('Control+Enter')
+    await page.getByText('No changes', { exact: true }).waitFor()
+    const { testset_revision } = await bench.ask('POST', '/testsets/revisions/retrieve', {
+      testset_ref: { slug: 'ended-rows' },
+    })
+    expect(testset_revision).to.deep.include({ version: 2 })
+    expect(testset_revision.data.testcases[0].data.word).to.equal('b')
+    await visit.close()
+  })
+
   it('shows a key without admin what it would need, and asks nothing that it may not', async () => {
     const { key } = await bench.ask('POST', '/keys', { key: { name: 'reader', scopes: ['read'] } })
     const visit = await bench.visit({ path: '/settings/keys', key: key.secret })

@@ -25,9 +25,15 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
   if (unreachable) return <Failure error={new Error(WAITING)} />
   if (link.isBusy || isPending) return null
   if (error instanceof Problem && error.status === 401)
-    return <SignIn problem={link.problem instanceof Error ? link.problem.message : undefined} />
+    return <SignIn problem={link.problem instanceof Error ? link.problem.message : endOf(error)} />
   if (!data) return <Failure error={error} retry={refetch} />
   return <SessionContext value={data.session}>{children}</SessionContext>
+}
+
+/** Why a session is over; undefined where there was none. */
+function endOf({ code }: Problem): string | undefined {
+  if (code === 'missing_key') return undefined
+  return 'Your session has ended: it expired, or its key did or was revoked. Sign in to go on. Drafts are kept in this browser.'
 }
 
 const WAITING = 'The server does not answer. The page tries again by itself.'
