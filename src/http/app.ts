@@ -69,8 +69,10 @@ export interface AppDependencies {
 export function createApp(dependencies: AppDependencies): Koa<RequestState> {
   const { log, storeProblem, pageFolder = BUILT_PAGE } = dependencies
   const app = new Koa<RequestState>()
-  // An answer that could not be written, or whose connection broke.
-  app.on('error', (error: unknown) => log.warn({ err: error }, 'an answer could not be sent'))
+  // An answer that could not be written, or whose connection broke. That a client leaves a stream is usual: browsers do with each page.
+  app.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') log.warn({ err: error }, 'an answer could not be sent')
+  })
   app.use(completed({ log, storeProblem, form: dependencies.detailsOf422 }))
   app.use(requests(log, dependencies.observe))
   const addresses = publicAddresses(dependencies)
