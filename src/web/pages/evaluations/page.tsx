@@ -225,7 +225,7 @@ function evaluationColumns({ picked, pick, rows: all }: Picking): readonly Colum
           : `${summary.done.toLocaleString()} of ${rows.toLocaleString()}`,
     },
     {
-      name: 'Errors',
+      name: 'Prompt failed',
       number: true,
       cell: ({ summary }) => (summary.failed === 0 ? '0' : <b>{summary.failed.toLocaleString()}</b>),
     },
