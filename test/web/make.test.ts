@@ -153,6 +153,52 @@ describe('workbench: making things', () => {
     await visit.close()
   })
 
+  it('makes a code evaluator: each field explained, coloured in the language that was chosen, and tried', async () => {
+    const visit = await bench.visit({ path: '/?make=evaluators' })
+    const { page } = visit
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('radio', { name: /^Code Evaluation/ }).check()
+    await dialog.getByLabel('Name').fill('Is short')
+    await dialog.getByRole('button', { name: 'Open the editor' }).click()
+    const form = page.getByRole('region', { name: 'Settings' })
+    const source = form.getByRole('textbox', { name: 'Source' })
+    const language = form.getByLabel('Language')
+    // Keywords have a colour of their own.
+    const isColoured = (word: string, others: string) =>
+      source
+        .locator('span[class]', { hasText: new RegExp(`^${word}$`) })
+        .first()
+        .waitFor()
+        .then(async () => expect(await source.textContent()).to.include(others))
+    await isColoured('def', 'evaluate(inputs, outputs, trace):')
+    for (const [field, hint] of [
+      [source, /^Defines evaluate\(inputs, outputs, trace\)/],
+      [language, /^The language of the source/],
+    ] as const)
+      expect(
+        await field.evaluate(
+          (it: any) => it.ownerDocument.getElementById(it.getAttribute('aria-describedby')).textContent,
+        ),
+      ).to.match(hint)
+    await language.selectOption('javascript')
+    const code = 'function evaluate(inputs, outputs) { return outputs.length < 9 }'
+    await source.press('Control+a')
+    await source.press('Delete')
+    await page.keyboard.insertText(code)
+    await isColoured('function', 'return outputs.length')
+    await visit.expectNoBarriers()
+    const pane = page.getByRole('region', { name: 'Try' })
+    await pane.getByRole('textbox', { name: 'Output', exact: true }).fill('Suva')
+    await page.keyboard.press('Control+Enter')
+    await pane.getByText('passed').waitFor()
+    await page.keyboard.press('Control+s')
+    await dialog.getByRole('button', { name: 'Save version' }).click()
+    await page.waitForURL('**/a/is-short/v/is-short/1')
+    const { evaluator } = await bench.ask('GET', '/simple/evaluators/is-short')
+    expect(evaluator['data'].parameters).to.deep.equal({ runtime: 'javascript', version: '3', code })
+    await visit.close()
+  })
+
   it('lists model, versions and tags, and works on the selected ones by keys: tag, move, rename, archive, and found again', async () => {
     const data = {
       uri: 'svc:builtin:completion:v0',

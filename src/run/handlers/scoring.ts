@@ -228,6 +228,7 @@ export const answerKey: PlainObject = {
   default: 'correct_answer',
   'x-svc-type': 'text',
   title: 'Input that holds the expected answer',
+  description: 'The column of the testset that says what the output should be, such as correct_answer.',
 }
 
 /** Marks a parameter as advanced. */

@@ -58,15 +58,30 @@ export const autoCustomCodeRun: HandlerDefinition = {
   schemas: {
     parameters: closedObject(
       {
-        code: { type: 'string', default: exactMatchInPython, 'x-svc-type': 'code', title: 'Source' },
+        code: {
+          type: 'string',
+          default: exactMatchInPython,
+          'x-svc-type': 'code',
+          title: 'Source',
+          description:
+            'Defines evaluate(inputs, outputs, trace), which returns a score, true or false, or an object with both.',
+        },
         runtime: {
           type: 'string',
           enum: ['python', 'javascript', 'typescript'],
           default: 'python',
           'x-svc-type': 'choice',
           title: 'Language',
+          description: 'The language of the source.',
         },
-        version: { type: 'string', default: '3', 'x-svc-type': 'hidden' },
+        version: {
+          type: 'string',
+          default: '3',
+          'x-svc-type': 'hidden',
+          title: 'Version of the call',
+          description:
+            'What evaluate is given and may return: versions 2 and 3 give it inputs, outputs and trace.',
+        },
         correct_answer_key: {
           type: 'string',
           'x-svc-type': 'text',

@@ -139,22 +139,47 @@ const judgeSchemas: BuiltInSchemas = {
         ],
         'x-svc-type-ref': 'messages',
         title: 'Question to the judge',
+        description:
+          'The messages that the judge answers; {{inputs}}, {{outputs}} and the name of any input stand for their values.',
       },
-      model: { type: 'string', default: 'gpt-4o', 'x-svc-type-ref': 'model', title: 'Judge' },
-      connection: { type: ['string', 'null'], default: null, 'x-svc-type': 'hidden' },
+      model: {
+        type: 'string',
+        default: 'gpt-4o',
+        'x-svc-type-ref': 'model',
+        title: 'Judge',
+        description: 'The model that judges, such as gpt-4o.',
+      },
+      connection: {
+        type: ['string', 'null'],
+        default: null,
+        'x-svc-type': 'hidden',
+        title: 'Connection',
+        description: 'The connection that the model is called over, if several have it.',
+      },
       response_type: {
         type: 'string',
         default: 'json_schema',
         'x-svc-type': 'hidden',
         'x-svc-ui-advanced': true,
+        title: 'Form of the reply',
+        description:
+          'What the judge replies with: text, any JSON object (json_object), or what the verdict says (json_schema).',
       },
       json_schema: judgement(),
       template_format: {
         type: 'string',
         enum: ['mustache', 'curly', 'fstring', 'jinja2'],
         'x-svc-type': 'hidden',
+        title: 'Form of variables',
+        description: 'How variables are written in the messages: {{name}} in mustache, {name} in fstring.',
       },
-      version: { type: 'string', default: '5', 'x-svc-type': 'hidden' },
+      version: {
+        type: 'string',
+        default: '5',
+        'x-svc-type': 'hidden',
+        title: 'Version of the judge',
+        description: 'Decides what the form of variables and of the reply are if they are not set.',
+      },
     },
     ['prompt_template'],
   ),
@@ -168,9 +193,19 @@ function judgement(): PlainObject {
   return {
     type: 'object',
     properties: {
-      name: { type: 'string', default: 'schema' },
-      schema: { type: 'object' },
-      strict: { type: ['boolean', 'null'], default: true },
+      name: {
+        type: 'string',
+        default: 'schema',
+        title: 'Name',
+        description: 'What the model is told that the verdict is called.',
+      },
+      schema: { type: 'object', title: 'Schema', description: 'The JSON Schema of the verdict.' },
+      strict: {
+        type: ['boolean', 'null'],
+        default: true,
+        title: 'Strict',
+        description: 'Whether the model may reply with nothing but what the schema allows.',
+      },
     },
     default: {
       name: 'schema',
@@ -184,6 +219,8 @@ function judgement(): PlainObject {
     },
     'x-svc-type': 'llm_response_schema',
     title: 'Verdict',
+    description:
+      'What the judge replies with, as a JSON Schema: a score, for example, and the reason for it.',
   }
 }
 

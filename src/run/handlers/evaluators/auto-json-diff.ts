@@ -25,9 +25,15 @@ export const autoJsonDiff: HandlerDefinition = {
   kind: 'builtin',
   schemas: {
     parameters: closedObject({
-      compare_schema_only: option('Compare types instead of values'),
-      predict_keys: option('Count keys that only the output has'),
-      case_insensitive_keys: option('Ignore the case of keys'),
+      compare_schema_only: option(
+        'Compare types instead of values',
+        'If on, Paris and Rome count as equal, because both are text.',
+      ),
+      predict_keys: option(
+        'Count keys that only the output has',
+        'If on, a key that the expected JSON does not have lowers the score.',
+      ),
+      case_insensitive_keys: option('Ignore the case of keys', 'If on, the keys City and city are the same.'),
       correct_answer_key: advanced(answerKey),
     }),
     outputs: scored,
@@ -61,8 +67,8 @@ async function run(request: HandlerRequest): Promise<Json | ReasonedVerdict> {
   return reason === undefined ? verdict : new ReasonedVerdict(verdict, reason)
 }
 
-function option(title: string): PlainObject {
-  return advanced({ type: 'boolean', default: false, 'x-svc-type': 'bool', title })
+function option(title: string, description: string): PlainObject {
+  return advanced({ type: 'boolean', default: false, 'x-svc-type': 'bool', title, description })
 }
 
 function isSet(parameters: JsonObject, name: string): boolean {

@@ -13,7 +13,13 @@ export const autoLevenshteinDistance: HandlerDefinition = {
   kind: 'builtin',
   schemas: {
     parameters: closedObject({
-      threshold: { type: 'number', 'x-svc-type': 'float', title: 'Lowest score that passes' },
+      threshold: {
+        type: 'number',
+        'x-svc-type': 'float',
+        title: 'Lowest score that passes',
+        description:
+          'From 0 to 1, such as 0.8: outputs with at least this score pass; 0.5 if nothing is set.',
+      },
       correct_answer_key: advanced(answerKey),
     }),
     outputs: scored,

@@ -41,12 +41,19 @@ export const autoRegexTest: HandlerDefinition = {
   schemas: {
     parameters: closedObject(
       {
-        regex_pattern: { type: 'string', default: '', 'x-svc-type': 'regex', title: 'Pattern' },
+        regex_pattern: {
+          type: 'string',
+          default: '',
+          'x-svc-type': 'regex',
+          title: 'Pattern',
+          description: 'A regular expression, searched anywhere in the output: page \\d+ finds “page 4”.',
+        },
         regex_should_match: {
           type: 'boolean',
           default: true,
           'x-svc-type': 'bool',
           title: 'Pass when the pattern is found',
+          description: 'If off, an output passes when the pattern is not found in it.',
         },
       },
       ['regex_pattern'],

@@ -20,6 +20,7 @@ export const autoSimilarityMatch: HandlerDefinition = {
           default: 0.5,
           'x-svc-type': 'float',
           title: 'Lowest score that passes',
+          description: 'From 0 to 1, such as 0.8: outputs with at least this score pass.',
         },
         correct_answer_key: answerKey,
       },

@@ -16,7 +16,14 @@ export const fieldMatchTest: HandlerDefinition = {
   schemas: {
     parameters: closedObject(
       {
-        json_field: { type: 'string', default: '', 'x-svc-type': 'text', title: 'Field of the output' },
+        json_field: {
+          type: 'string',
+          default: '',
+          'x-svc-type': 'text',
+          title: 'Field of the output',
+          description:
+            'A key at the top of the JSON output, such as city; its value is compared with the expected answer.',
+        },
         correct_answer_key: advanced(answerKey),
       },
       ['json_field'],

@@ -39,6 +39,8 @@ export const jsonMultiFieldMatch: HandlerDefinition = {
           default: [],
           'x-svc-type': 'fields_tags_editor',
           title: 'Fields to compare',
+          description:
+            'Keys or paths that output and expected JSON should have the same value at, such as address.city.',
         },
         correct_answer_key: answerKey,
       },

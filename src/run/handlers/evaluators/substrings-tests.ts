@@ -38,7 +38,13 @@ export const autoContainsAll = substringsTest(false, 'Texts that must all be fou
  * decides.
  */
 function substringsTest(wanted: boolean, title: string, about: TextTest): HandlerDefinition {
-  const schema = { type: 'array', items: { type: 'string' }, 'x-svc-type': 'tags', title }
+  const schema = {
+    type: 'array',
+    items: { type: 'string' },
+    'x-svc-type': 'tags',
+    title,
+    description: 'Such as Seine and Rhine; spaces around a text do not count.',
+  }
   return textTest('substrings', schema, about, async (request) => {
     const pieces = getKey(request.parameters, 'substrings') ?? undefined
     if (pieces === undefined) throw missingParameter('substrings')

@@ -22,7 +22,13 @@ export function textTest(
   { key, sought, ...about }: TextTest,
   run: Handler,
 ): HandlerDefinition {
-  const caseSensitive = { type: 'boolean', default: true, 'x-svc-type': 'bool', title: 'Tell A from a' }
+  const caseSensitive = {
+    type: 'boolean',
+    default: true,
+    'x-svc-type': 'bool',
+    title: 'Tell A from a',
+    description: 'If off, Paris and paris are the same text.',
+  }
   return {
     key,
     kind: 'builtin',

@@ -12,7 +12,15 @@ export const autoWebhookTestDefinition: HandlerDefinition = {
   kind: 'builtin',
   schemas: {
     parameters: closedObject(
-      { webhook_url: { type: 'string', 'x-svc-type': 'text', title: 'Address to ask' } },
+      {
+        webhook_url: {
+          type: 'string',
+          'x-svc-type': 'text',
+          title: 'Address to ask',
+          description:
+            'Inputs and output are sent there by POST; its answer is the score: a number, true or false, or an object.',
+        },
+      },
       ['webhook_url'],
     ),
     outputs: { ...judged, type: ['object', 'string'] },

@@ -30,6 +30,30 @@ const resultNode = {
   required: ['success', 'score'],
 } as const satisfies PlainObject
 
+/** How tests are summed up, at the root and in a test with tests within. */
+const aggregation = {
+  score: {
+    type: 'string',
+    enum: ['weighted', 'min', 'max'],
+    default: 'weighted',
+    title: 'Score',
+    description: 'What the scores of the tests come to: their weighted mean, the lowest or the highest.',
+  },
+  success: {
+    type: 'string',
+    enum: ['all', 'any', 'threshold'],
+    default: 'threshold',
+    title: 'Passes when',
+    description: 'All tests pass, any of them does, or the score reaches the threshold.',
+  },
+  threshold: {
+    type: 'number',
+    default: 1,
+    title: 'Threshold',
+    description: 'From 0 to 1: the lowest score that passes, such as 0.8.',
+  },
+} as const satisfies PlainObject
+
 /**
  * The configurable matcher: a tree of tests on inputs, outputs and trace, and a tree of results of the same
  * shape.
@@ -38,10 +62,13 @@ const matchSchemas: BuiltInSchemas = {
   parameters: {
     ...openObject(
       {
-        matchers: { type: 'array', items: { $ref: '#/$defs/matcher' }, title: 'Tests' },
-        score: { type: 'string', enum: ['weighted', 'min', 'max'], default: 'weighted' },
-        success: { type: 'string', enum: ['all', 'any', 'threshold'], default: 'threshold' },
-        threshold: { type: 'number', default: 1 },
+        matchers: {
+          type: 'array',
+          items: { $ref: '#/$defs/matcher' },
+          title: 'Tests',
+          description: 'Each tests one part of inputs, outputs or trace; their scores are summed up.',
+        },
+        ...aggregation,
       },
       ['matchers'],
     ),
@@ -61,29 +88,83 @@ function matcher(): PlainObject {
   return {
     type: 'object',
     properties: {
-      key: { type: 'string', default: '', description: 'Name of the result.' },
+      key: { type: 'string', default: '', title: 'Name', description: 'Name of the result.' },
       target: {
         type: 'string',
         default: '',
+        title: 'What is tested',
         description: 'Path to what is tested: $.outputs.city, /outputs/city.',
       },
-      mode: { type: 'string', enum: ['text', 'json'], default: 'text' },
+      mode: {
+        type: 'string',
+        enum: ['text', 'json'],
+        default: 'text',
+        title: 'Valid as',
+        description: 'What the test valid asks for: any text, or JSON.',
+      },
       match: {
         type: 'string',
         enum: ['valid', 'exact', 'starts_with', 'ends_with', 'contains', 'regex', 'similarity', 'diff'],
         default: 'valid',
+        title: 'Test',
+        description: 'How it is compared: similarity scores texts from 0 to 1, and diff does it with JSON.',
       },
-      reference: { description: 'What to compare with: a value, or a path to one.' },
-      references: { type: 'array', description: 'Several of them, for contains.' },
-      contains: { type: 'string', enum: ['all', 'any'], default: 'all' },
-      case_sensitive: { type: 'boolean', default: true },
-      similarity: { type: 'string', enum: ['jaccard', 'levenshtein', 'cosine'], default: 'jaccard' },
-      diff: { type: 'string', enum: ['full', 'schema', 'strict'], default: 'full' },
-      threshold: { type: 'number', default: 1 },
-      weight: { type: 'number', default: 1 },
-      score: { type: 'string', enum: ['weighted', 'min', 'max'], default: 'weighted' },
-      success: { type: 'string', enum: ['all', 'any', 'threshold'], default: 'threshold' },
-      matchers: { type: 'array', items: { $ref: '#/$defs/matcher' }, description: 'Tests this one sums up.' },
+      reference: {
+        title: 'Compare with',
+        description: 'What to compare with: a value, or a path to one.',
+      },
+      references: {
+        type: 'array',
+        title: 'Texts to find',
+        description: 'Several of them, for contains.',
+      },
+      contains: {
+        type: 'string',
+        enum: ['all', 'any'],
+        default: 'all',
+        title: 'How many to find',
+        description: 'Whether all texts to find have to be there, or any one of them.',
+      },
+      case_sensitive: {
+        type: 'boolean',
+        default: true,
+        title: 'Tell A from a',
+        description: 'If off, Paris and paris are the same.',
+      },
+      similarity: {
+        type: 'string',
+        enum: ['jaccard', 'levenshtein', 'cosine'],
+        default: 'jaccard',
+        title: 'Measure of similarity',
+        description:
+          'By common stretches of text (jaccard), by how few characters differ (levenshtein), or by meaning (cosine, which asks a model).',
+      },
+      diff: {
+        type: 'string',
+        enum: ['full', 'schema', 'strict'],
+        default: 'full',
+        title: 'Measure of diff',
+        description:
+          'Compares values (full), only their types (schema), or values with no others beside them (strict).',
+      },
+      threshold: {
+        ...aggregation.threshold,
+        description: 'From 0 to 1: similarity, diff and tests within pass with at least this score.',
+      },
+      weight: {
+        type: 'number',
+        default: 1,
+        title: 'Weight',
+        description: 'How much it counts in a weighted score: 2 counts twice as much as 1, and 0 not at all.',
+      },
+      score: aggregation.score,
+      success: aggregation.success,
+      matchers: {
+        type: 'array',
+        items: { $ref: '#/$defs/matcher' },
+        title: 'Tests within',
+        description: 'Tests this one sums up.',
+      },
     },
     additionalProperties: true,
   }

@@ -41,19 +41,51 @@ function llmParameters(): PlainObject {
       type: 'array',
       minItems: 1,
       'x-svc-type-ref': 'llms',
+      title: 'Models',
       description: 'Models, tried in this order.',
     },
     loop: {
       type: ['object', 'null'],
       'x-svc-type-ref': 'loop',
+      title: 'Loop',
       description: 'Limits of a tool loop; without it the model is called once.',
     },
-    files: { type: 'array', items: anyObject, description: 'What the internal file tools may read.' },
-    tools: { type: 'object', 'x-svc-type-ref': 'tools' },
-    messages: { ...messageList, default: [], description: 'Sent before the messages of the request.' },
-    context: { type: 'object', 'x-svc-type-ref': 'context' },
-    permissions: { type: 'object', 'x-svc-type-ref': 'permissions' },
-    response: { type: 'object', 'x-svc-type-ref': 'response' },
+    files: {
+      type: 'array',
+      items: anyObject,
+      title: 'Files',
+      description: 'What the internal file tools may read.',
+    },
+    tools: {
+      type: 'object',
+      'x-svc-type-ref': 'tools',
+      title: 'Tools',
+      description: 'The tools under external are offered to the model; the caller runs them.',
+    },
+    messages: {
+      ...messageList,
+      default: [],
+      title: 'Messages',
+      description: 'Sent before the messages of the request.',
+    },
+    context: {
+      type: 'object',
+      'x-svc-type-ref': 'context',
+      title: 'Context',
+      description: 'Answered as it is, together with the context of the request.',
+    },
+    permissions: {
+      type: 'object',
+      'x-svc-type-ref': 'permissions',
+      title: 'Permissions',
+      description: 'Kept for the caller: a single call of a model needs none.',
+    },
+    response: {
+      type: 'object',
+      'x-svc-type-ref': 'response',
+      title: 'Response',
+      description: 'With format json, its schema says what the outputs are.',
+    },
   })
 }
 

@@ -29,7 +29,16 @@ const isGiven = Annotation.define<true>()
 
 /** CodeMirror, configured for this page. */
 export default function CodeMirror(props: EditorProps) {
-  const { label, value, language, format = 'curly', names = NONE, readOnly = false, problem } = props
+  const {
+    label,
+    value,
+    language,
+    format = 'curly',
+    names = NONE,
+    readOnly = false,
+    describedBy,
+    problem,
+  } = props
   const place = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView | undefined>(undefined)
   const newest = useRef(props)
@@ -91,10 +100,11 @@ export default function CodeMirror(props: EditorProps) {
           tabindex: '0',
           ...(readOnly ? { 'aria-readonly': 'true' } : {}),
           ...(problem === undefined ? {} : { 'aria-invalid': 'true' }),
+          ...(describedBy === undefined ? {} : { 'aria-describedby': describedBy }),
         }),
       ]),
     })
-  }, [label, readOnly, problem])
+  }, [label, readOnly, describedBy, problem])
 
   return (
     <div className={styles.field}>

@@ -12,6 +12,8 @@ export interface EditorProps {
   /** For a template: the names to complete after the braces. */
   readonly names?: readonly string[]
   readonly readOnly?: boolean
+  /** The ID of the element that explains the field. */
+  readonly describedBy?: string | undefined
   /** Why the text cannot be accepted. */
   readonly problem?: string | undefined
 }

@@ -71,17 +71,14 @@ function Labelled({ label, hint, problem, children }: LabelledProps) {
   )
 }
 
-interface ChoiceFieldProps {
-  readonly label: string
-  readonly value: string
+interface ChoiceFieldProps extends Typed {
   readonly choices: readonly { readonly value: string; readonly label: string }[]
-  readonly onChange: (value: string) => void
 }
 
 /** A select. */
-export function ChoiceField({ label, value, choices, onChange }: ChoiceFieldProps) {
+export function ChoiceField({ label, value, choices, onChange, hint, problem }: ChoiceFieldProps) {
   return (
-    <Labelled label={label}>
+    <Labelled label={label} hint={hint} problem={problem}>
       {(tied) => (
         <select {...tied} value={value} onChange={(event) => onChange(event.target.value)}>
           {choices.map((choice) => (

@@ -1,4 +1,4 @@
-import { useEffect, useId, useState } from 'react'
+import { type ReactNode, useEffect, useId, useState } from 'react'
 import { membersOf, parseJson } from '../../api/json.ts'
 import { useRoute } from '../../api/use-route.ts'
 import { Button } from '../button/button.tsx'
@@ -96,6 +96,14 @@ function isAdvanced({ words }: Field): boolean {
   return words['x-svc-ui-advanced'] === true
 }
 
+/** What a schema calls a field, and how it explains it. */
+function wordsOf({ name, words: { title, description } }: Field) {
+  return {
+    label: typeof title === 'string' ? title : name,
+    hint: typeof description === 'string' ? description : undefined,
+  }
+}
+
 interface FieldOfProps extends Omit<SchemaFormProps, 'schema' | 'leaveOut'> {
   readonly field: Field
 }
@@ -105,8 +113,7 @@ function FieldOf(props: FieldOfProps) {
   const { field, text, path, readOnly = false, onChange, problemAt } = props
   const { name, words } = field
   const here = [...path, name]
-  const label = typeof words['title'] === 'string' ? words['title'] : name
-  const hint = typeof words['description'] === 'string' ? words['description'] : undefined
+  const { label, hint } = wordsOf(field)
   const json = textAt(text, here)
   const problem = problemAt(here)
   const set = (value: unknown): void => {
@@ -119,6 +126,8 @@ function FieldOf(props: FieldOfProps) {
     return (
       <ChoiceField
         label={label}
+        hint={hint}
+        problem={problem}
         value={chosen}
         choices={[
           ...(field.isRequired || words['default'] !== undefined ? [] : [{ value: '""', label: 'not set' }]),
@@ -136,17 +145,19 @@ function FieldOf(props: FieldOfProps) {
   if (words['x-svc-type'] === 'code') {
     const runtime = stringAt(text, [...path, 'runtime']) ?? 'python'
     return (
-      <div className={styles.code}>
-        <h3>{label}</h3>
-        <Editor
-          label={label}
-          value={stringAt(text, here) ?? String(words['default'] ?? '')}
-          onChange={set}
-          language={RUNTIMES.includes(runtime) ? (runtime as EditorLanguage) : 'python'}
-          readOnly={readOnly}
-          problem={problem}
-        />
-      </div>
+      <Explained label={label} hint={hint}>
+        {(describedBy) => (
+          <Editor
+            label={label}
+            describedBy={describedBy}
+            value={stringAt(text, here) ?? String(words['default'] ?? '')}
+            onChange={set}
+            language={RUNTIMES.includes(runtime) ? (runtime as EditorLanguage) : 'python'}
+            readOnly={readOnly}
+            problem={problem}
+          />
+        )}
+      </Explained>
     )
   }
   if (types.includes('string')) {
@@ -172,6 +183,25 @@ function FieldOf(props: FieldOfProps) {
   )
     return <ListField {...props} />
   return <JsonField {...props} />
+}
+
+interface ExplainedProps {
+  readonly label: string
+  readonly hint: string | undefined
+  /** Renders the control with the ID of its hint. */
+  readonly children: (describedBy: string | undefined) => ReactNode
+}
+
+/** An editor below its name and its hint. */
+function Explained({ label, hint, children }: ExplainedProps) {
+  const id = useId()
+  return (
+    <div className={styles.code}>
+      <h3>{label}</h3>
+      {hint !== undefined && <p id={id}>{hint}</p>}
+      {children(hint === undefined ? undefined : id)}
+    </div>
+  )
 }
 
 const RUNTIMES = ['python', 'javascript', 'typescript']
@@ -253,8 +283,7 @@ function NumberField(props: FieldOfProps) {
   const { shown, wrong, setTyped } = useTyped(props, problemOf, textAt(text, here) ?? '')
   return (
     <TextField
-      label={String(words['title'] ?? name)}
-      hint={typeof words['description'] === 'string' ? words['description'] : undefined}
+      {...wordsOf(field)}
       inputMode="decimal"
       autoComplete="off"
       readOnly={readOnly}
@@ -271,21 +300,15 @@ function NumberField(props: FieldOfProps) {
 }
 
 /** A list of texts, one a line. */
-function LinesField({
-  field: { name, words },
-  text,
-  path,
-  readOnly = false,
-  onChange,
-  problemAt,
-}: FieldOfProps) {
-  const here = [...path, name]
+function LinesField({ field, text, path, readOnly = false, onChange, problemAt }: FieldOfProps) {
+  const here = [...path, field.name]
+  const { label, hint = '' } = wordsOf(field)
   const given = itemsAt(text, here).map((item) => stringAt(item, []) ?? item)
   const [typed, setTyped] = useState<string>()
   return (
     <LongTextField
-      label={String(words['title'] ?? name)}
-      hint={`${typeof words['description'] === 'string' ? `${words['description']} ` : ''}One a line.`}
+      label={label}
+      hint={`${hint} One a line.`.trim()}
       rows={4}
       readOnly={readOnly}
       value={typed ?? given.join('\n')}
@@ -303,7 +326,7 @@ function ListField(props: FieldOfProps) {
   const { field, text, path, readOnly = false, onChange } = props
   const { words, name, root } = field
   const here = [...path, name]
-  const label = String(words['title'] ?? name)
+  const { label, hint } = wordsOf(field)
   const items = itemsAt(text, here)
   const setAll = (all: readonly string[]): void => {
     if (!readOnly) onChange(here, `[${all.join(',')}]`)
@@ -311,6 +334,7 @@ function ListField(props: FieldOfProps) {
   return (
     <fieldset className={styles.list}>
       <legend>{label}</legend>
+      {hint !== undefined && <p>{hint}</p>}
       {items.map((_, at) => (
         <fieldset key={`${items.length} ${at}`}>
           <legend>{at + 1}</legend>
@@ -337,23 +361,24 @@ function JsonField(props: FieldOfProps) {
   }
   const given = textAt(text, here)
   const { shown, wrong, setTyped } = useTyped(props, problemOf, given === undefined ? '' : prettyJson(given))
-  const label = String(field.words['title'] ?? field.name)
+  const { label, hint } = wordsOf(field)
   return (
-    <div className={styles.code}>
-      <h3>{label}</h3>
-      {typeof field.words['description'] === 'string' && <p>{field.words['description']}</p>}
-      <Editor
-        label={`${label} as JSON`}
-        value={shown}
-        onChange={(value) => {
-          setTyped(value)
-          if (problemOf(value) === undefined && !readOnly)
-            onChange(here, value.trim() === '' ? undefined : value.trim())
-        }}
-        language="json"
-        readOnly={readOnly}
-        problem={wrong ?? problemAt(here)}
-      />
-    </div>
+    <Explained label={label} hint={hint}>
+      {(describedBy) => (
+        <Editor
+          label={`${label} as JSON`}
+          describedBy={describedBy}
+          value={shown}
+          onChange={(value) => {
+            setTyped(value)
+            if (problemOf(value) === undefined && !readOnly)
+              onChange(here, value.trim() === '' ? undefined : value.trim())
+          }}
+          language="json"
+          readOnly={readOnly}
+          problem={wrong ?? problemAt(here)}
+        />
+      )}
+    </Explained>
   )
 }

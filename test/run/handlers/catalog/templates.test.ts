@@ -3,7 +3,13 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect } from 'chai'
 import { catalogTemplates } from '../../../../src/run/catalog/find-in-catalog.ts'
 import { catalogTypes } from '../../../../src/run/catalog/types/catalog-types.ts'
-import { getKey, type Json, type JsonObject, plainJson } from '../../../../src/base/json/json.ts'
+import {
+  getKey,
+  type Json,
+  isJsonObject,
+  type JsonObject,
+  plainJson,
+} from '../../../../src/base/json/json.ts'
 import { isManaged, parseHandlerUri } from '../../../../src/registry/workflows/workflow-data.ts'
 import { schemaProblems } from '../../../../src/registry/workflows/schemas/schema-problems.ts'
 import { namedTypes } from './named-types.ts'
@@ -79,6 +85,13 @@ describe('catalog templates', () => {
         expect(schemaProblems(schema), `${key} ${part}`).to.deep.equal([])
   })
 
+  it('name and explain each parameter of an evaluator, for its form', () => {
+    const silent = catalogTemplates
+      .filter(({ flags }) => flags.is_evaluator)
+      .flatMap(({ key, schemas }) => silentIn(schemas.parameters ?? null, key))
+    expect(silent).to.deep.equal([])
+  })
+
   it('keep only plain defaults in their schemas, and all of them in their parameters', () => {
     const kept: string[] = []
     for (const { key, schemas } of catalogTemplates) {
@@ -151,6 +164,21 @@ function problemsOf(schema: JsonObject, value: Json): string[] {
   const validate = ajv.compile(plainJson(schema) as object)
   validate(plainJson(value))
   return (validate.errors ?? []).map(({ message = '' }) => message)
+}
+
+/** The properties of a schema, of its properties and of its definitions that lack a title or a sentence about them. */
+function silentIn(schema: Json, place: string): string[] {
+  const membersOf = (name: string) => Object.entries((getKey(schema as JsonObject, name) ?? {}) as JsonObject)
+  if (!isJsonObject(schema)) return []
+  const properties = membersOf('properties')
+  const silent = properties.filter(([, it]) => {
+    const [title, description] = [getKey(it as JsonObject, 'title'), getKey(it as JsonObject, 'description')]
+    return typeof title !== 'string' || !/^\p{Lu}.*\.$/u.test(String(description))
+  })
+  return [
+    ...silent.map(([name]) => `${place}.${name}`),
+    ...[...properties, ...membersOf('$defs')].flatMap(([name, it]) => silentIn(it, `${place}.${name}`)),
+  ]
 }
 
 /** Every value of a keyword `default` in some schemas. */
