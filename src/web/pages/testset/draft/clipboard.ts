@@ -19,17 +19,36 @@ export async function tableIn(plain: string, html: string): Promise<PastedTable>
 function tableInHtml(html: string): PastedTable | undefined {
   if (!/<table[\s>]/i.test(html)) return undefined
   const table = new DOMParser().parseFromString(html, 'text/html').querySelector('table')
-  const rows = [...(table?.rows ?? [])].map((row) => [...row.cells].map(textIn))
+  /** By column, the index of the first row that no cell above reaches into. */
+  const free: number[] = []
+  const rows = [...(table?.rows ?? [])].map((row, at) => {
+    const line: string[] = []
+    const skip = (): void => {
+      while ((free[line.length] ?? 0) > at) line.push('')
+    }
+    for (const cell of row.cells) {
+      skip()
+      // A merged cell fills its first place and leaves the others empty, as in the text that spreadsheets write.
+      for (let step = 0; step < cell.colSpan; step++) {
+        free[line.length] = at + cell.rowSpan
+        line.push(step === 0 ? textIn(cell) : '')
+      }
+    }
+    skip()
+    return line
+  })
   return rows.length === 0 ? undefined : rows
 }
 
-/** The text of a cell as a browser would show it: white space is one space, `<br>` and paragraphs are lines. */
+/** The text of a cell as a browser would show it: white space and `&nbsp;` are a space, `<br>` and paragraphs are lines. */
 function textIn(cell: HTMLTableCellElement): string {
+  for (const hidden of cell.querySelectorAll('script, style')) hidden.remove()
   for (const br of cell.querySelectorAll('br')) br.replaceWith('\uE000')
   for (const block of cell.querySelectorAll('p, div, li')) block.append('\uE000')
   return (cell.textContent ?? '')
     .replace(/[ \t\r\n]+/g, ' ')
     .replace(/ ?\uE000 ?/g, '\n')
+    .replaceAll('\u00A0', ' ')
     .trim()
 }
 
