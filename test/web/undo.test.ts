@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { closeBrowser } from '../support/browser/open-browser.ts'
 import { keysOf } from './support/keys.ts'
-import { openWorkbench, type Answer, type Workbench } from './support/workbench.ts'
+import { openWorkbench, type Answer, type Visit, type Workbench } from './support/workbench.ts'
 
 describe('workbench: going back', () => {
   let bench: Workbench
@@ -68,6 +68,9 @@ describe('workbench: going back', () => {
     }
     await undo()
     const sheet = page.getByRole('dialog', { name: 'Undo the change of v2 in steps' })
+    // What would change is shown first.
+    await sheet.locator('del', { hasText: ', kindly' }).waitFor()
+    expect((await head('steps')).version, 'nothing is done yet').to.equal(3)
     await keys.press(sheet.getByRole('button', { name: 'Undo this change' }))
     await sheet.getByText('Done: steps is now v4').waitFor()
     expect((await head('steps')).system).to.equal('First.\n\nSecond.\n\nThird, calmly.')
@@ -79,8 +82,20 @@ describe('workbench: going back', () => {
     await page.keyboard.press('1')
     await sheet.getByText('1 conflict, all decided').waitFor()
     await keys.press(sheet.getByRole('button', { name: 'Cancel' }))
-    await keys.expectNoMouse()
+    await sheet.waitFor({ state: 'detached' })
     expect((await head('steps')).version).to.equal(5)
+    // The other side changes something: it is shown as the result, and saved.
+    await undo()
+    await sheet.getByText('1 conflict, all decided').waitFor()
+    const result = sheet.getByRole('region', { name: /^Result/ })
+    await result.getByText('First, at once.').waitFor()
+    await page.keyboard.press('2')
+    await result.getByText('First, at once.').waitFor({ state: 'detached' })
+    expect((await head('steps')).version, 'nothing is saved yet').to.equal(5)
+    await keys.press(sheet.getByRole('button', { name: 'Save merged version' }))
+    await sheet.getByText('Done: steps is now v6').waitFor()
+    expect(await head('steps')).to.eql({ version: 6, system: 'First.\n\nSecond.\n\nThird, calmly.' })
+    await keys.expectNoMouse()
     await visit.close()
   })
 
@@ -102,31 +117,77 @@ describe('workbench: going back', () => {
     await visit.close()
   })
 
-  it('restores an earlier version of a testset; a key that only reads is told what it lacks', async () => {
-    const { testset } = await bench.ask('POST', '/simple/testsets/', {
-      testset: { slug: 'capitals', data: { testcases: [{ data: { q: 'France', a: 'Paris' } }] } },
+  it('restores a large testset, undoes a change of it and copies one; a key that only reads is told what it lacks', async () => {
+    const form = new FormData()
+    form.append('testset_slug', 'capitals')
+    form.append('include_testcases', 'false')
+    const numbered = Array.from({ length: 19_999 }, (_, n) => `Country ${n},City ${n}\n`)
+    form.append('file', new Blob(['q,a\nFrance,Paris\n', ...numbered]), 'capitals.csv')
+    const headers = { Authorization: `ApiKey ${bench.key}` }
+    const stored = await fetch(`${bench.url}/simple/testsets/upload`, { method: 'POST', headers, body: form })
+    expect(stored.status, await stored.text()).to.equal(200)
+    await bench.ask('POST', '/testsets/variants/fork', {
+      testset_variant: { slug: 'formal' },
+      testset_variant_ref: { slug: 'capitals' },
     })
-    expect(testset.slug).to.equal('capitals')
+    const newest = async (variant: string, more: object): Promise<Answer> => {
+      const { testset_revision } = await bench.ask('POST', '/testsets/revisions/retrieve', {
+        ...{ testset_ref: { slug: 'capitals' }, testset_variant_ref: { slug: variant }, ...more },
+      })
+      return testset_revision.data
+    }
+    const idsOf = async (variant: string): Promise<readonly string[]> =>
+      (await newest(variant, { include_testcases: false }))['testcase_ids']
+    const before = await idsOf('capitals')
     await bench.ask('POST', '/testsets/revisions/commit', {
       testset_revision_commit: {
         testset_variant_ref: { slug: 'capitals' },
-        data: { testcases: [{ data: { q: 'France', a: 'Lyon' } }] },
+        delta: {
+          rows: {
+            replace: [{ id: before[0], data: { q: 'France', a: 'Lyon' } }],
+            remove: [before[1]],
+            add: [{ data: { q: 'Peru', a: 'Lima' } }, { data: { q: 'Chad', a: 'N’Djamena' } }],
+          },
+        },
       },
     })
+    const changed = await idsOf('capitals')
+    expect(changed).to.have.length(20_001)
     const { key } = await bench.ask('POST', '/keys/', { key: { name: 'reader', scopes: ['read'] } })
-    for (const withKey of [key.secret as string, bench.key]) {
-      const visit = await bench.visit({ path: '/t/capitals/v/capitals/1', key: withKey })
-      const { page } = visit
+    const act = async ({ page }: Visit, item: string): Promise<void> => {
       await page.getByRole('button', { name: 'More', exact: true }).click()
-      await page.getByRole('menuitem', { name: 'Restore v1 …' }).click()
-      const sheet = page.getByRole('dialog', { name: 'Restore v1 in capitals' })
-      await sheet.getByText('Paris').first().waitFor()
-      const restore = sheet.getByRole('button', { name: /Restore v1/ })
-      if (withKey === bench.key) {
-        await restore.click()
-        await sheet.getByText('Done: capitals is now v3').waitFor()
-      } else expect(await restore.textContent()).to.contain('lacks the scope write')
-      await visit.close()
+      await page.getByRole('menuitem', { name: item }).click()
     }
+    const restored = 'Restore v1 in capitals'
+    const reader = await bench.visit({ path: '/t/capitals/v/capitals/1', key: key.secret })
+    await act(reader, 'Restore v1 …')
+    const refused = reader.page.getByRole('dialog', { name: restored })
+    await refused.getByRole('button', { name: /Restore v1.*lacks the scope write/ }).waitFor()
+    await reader.close()
+
+    const visit = await bench.visit({ path: '/t/capitals/v/capitals/1' })
+    const { page } = visit
+    await act(visit, 'Restore v1 …')
+    const sheet = page.getByRole('dialog')
+    await sheet.getByText('1 row changed, 1 added, 2 removed').waitFor()
+    await sheet.getByText('Paris').first().waitFor()
+    expect(await idsOf('capitals'), 'nothing is done yet').to.eql(changed)
+    await sheet.getByRole('button', { name: 'Restore v1' }).click()
+    await sheet.getByText('Done: capitals is now v3').waitFor()
+    expect(await idsOf('capitals')).to.eql(before)
+    await sheet.getByRole('link', { name: 'v3' }).click()
+    await page.getByText('20,000 rows').waitFor()
+    await act(visit, 'Undo the change of v3 …')
+    await sheet.getByText('1 row changed, 2 added, 1 removed').waitFor()
+    await sheet.getByRole('button', { name: 'Undo this change' }).click()
+    await sheet.getByText('Done: capitals is now v4').waitFor()
+    expect(await idsOf('capitals')).to.have.members(changed)
+    await visit.go('/t/capitals/v/capitals/2')
+    await act(visit, 'Copy the change of v2 to …')
+    await sheet.getByRole('button', { name: 'formal' }).click()
+    await sheet.getByRole('button', { name: 'Copy to formal' }).click()
+    await sheet.getByText('Done: formal is now v2').waitFor()
+    expect(await idsOf('formal')).to.have.members(changed)
+    await visit.close()
   })
 })
