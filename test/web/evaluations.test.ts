@@ -193,6 +193,7 @@ describe('workbench: evaluations', () => {
     await page.waitForURL(`**/eval/${left}...${right}`)
     await page.getByText('v2 is better on 1 row · worse on 1 row').waitFor()
     await page.getByText('different output on 3 of 4 rows').waitFor()
+    await page.getByText('Testset: v1 ran on countries v1, v2 on countries v2.').waitFor()
     const rows = page.getByRole('table', { name: 'Rows of both evaluations' })
     await rows.getByRole('row', { name: /country Norway Oslo Oslo Bergen worse passed failed/ }).waitFor()
     // The row that was edited is still one row.
@@ -300,6 +301,15 @@ describe('workbench: evaluations', () => {
     expect(calls).to.not.include('/api/evaluations/run')
     const { evaluation } = await bench.ask('GET', `/evaluations/${judged}`)
     expect(evaluation.outputs_from).to.equal(left)
+    // The rows of one of several evaluators.
+    await visit.go(`/eval/${right}?show=failed`)
+    const rows = page.getByRole('table', { name: 'Rows of the evaluation' })
+    await rows.getByText('Lima').waitFor()
+    await page.getByLabel('Evaluator', { exact: true }).selectOption('moving')
+    await page.waitForURL('**?show=failed&by=moving')
+    await rows.getByText('Lima').waitFor({ state: 'detached' })
+    await rows.getByText('Norway').waitFor()
+    expect(await rows.getByText('Lima').count(), 'moving passed it').to.equal(0)
     await visit.close()
   })
 

@@ -110,6 +110,8 @@ describe('workbench: a testset', () => {
     await cell(page, `City ${ROWS - 1}`).waitFor()
     await keyboard.press('ArrowLeft')
     expect(await active(page)).to.equal(`City ${ROWS - 1}`)
+    await keyboard.press('ArrowDown')
+    await page.getByText(`new, after ${ROWS.toLocaleString('en-US')}`).waitFor()
     await keyboard.press('Control+Home')
     await cell(page, 'City 0').waitFor()
     await keyboard.press('Control+g')
