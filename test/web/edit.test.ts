@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
+import { eventually } from '../http/environments/environment-client.ts'
 import { closeBrowser } from '../support/browser/open-browser.ts'
 import { startCuttingProxy } from './support/cutting-proxy.ts'
 import { openWorkbench, type Visit, type Workbench } from './support/workbench.ts'
@@ -186,6 +187,34 @@ describe('workbench: editing', () => {
     await typeAtEnd(page, 'Text of message 2, user', ', {{name}}')
     await page.keyboard.press('Control+Enter')
     await output.getByText('What is it in French,').waitFor()
+
+    // Rows of a testset are stepped through by keys, and found by their words or their number.
+    const rows = ['Why', 'Who', 'When'].map((it) => ({ data: { question: it, language: 'Latin' } }))
+    await bench.ask('POST', '/simple/testsets/', { testset: { slug: 'asked', data: { testcases: rows } } })
+    const question = tried.getByLabel('question')
+    const holds = async (text: string, row: number): Promise<void> => {
+      await tried.getByText(`row ${row} of 3`).waitFor()
+      await eventually(async () => (await question.inputValue()) === text, text)
+    }
+    await tried.getByRole('combobox', { name: 'Use a testset row (optional)' }).fill('asked')
+    await page.getByRole('option', { name: 'asked' }).click()
+    await holds('Why', 1)
+    await tried.getByRole('heading', { name: 'Inputs' }).click()
+    await page.keyboard.press(']')
+    await holds('Who', 2)
+    await page.keyboard.press('[')
+    await holds('Why', 1)
+    await tried.getByRole('combobox', { name: 'Row', exact: true }).fill('when')
+    await page.getByRole('option', { name: /When/ }).click()
+    await holds('When', 3)
+    await tried.getByRole('combobox', { name: 'Row', exact: true }).fill('2')
+    await page.getByRole('option', { name: 'Row 2' }).click()
+    await holds('Who', 2)
+    expect(new URL(page.url()).search).to.equal('?testset=asked&row=2')
+    await tried.getByRole('button', { name: 'Run', exact: true }).click()
+    await output.getByText('Who in Latin,').waitFor()
+    await tried.getByRole('button', { name: 'These inputs again' }).nth(1).click()
+    await eventually(async () => (await question.inputValue()) === 'What is it', 'the inputs of the run')
     await visit.close()
   })
 

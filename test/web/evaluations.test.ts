@@ -472,8 +472,14 @@ describe('workbench: evaluations', () => {
     for (const role of ['user', 'assistant'])
       await panel.getByRole('listitem').filter({ hasText: role }).getByText('Number 2 of nine').waitFor()
     await visit.expectNoBarriers()
-    const link = await panel.getByRole('link', { name: 'Open in playground' }).getAttribute('href')
-    expect(link).to.match(/^\/a\/chatter\/run\?left=r%3Achatter-1&.*trace=[0-9a-f]{32}$/)
+    const open = panel.getByRole('link', { name: 'Open in playground' })
+    expect(await open.getAttribute('href')).to.match(
+      /^\/a\/chatter\/run\?left=r%3Achatter-1&.*trace=[0-9a-f]{32}$/,
+    )
+    await open.click()
+    const message = page.getByLabel('Text of conversation message 1')
+    await message.waitFor()
+    expect(await message.inputValue()).to.equal('Number 2 of nine')
     await visit.close()
   })
 

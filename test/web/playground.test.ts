@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { eventually } from '../http/environments/environment-client.ts'
 import { closeBrowser } from '../support/browser/open-browser.ts'
 import {
+  type ChatReaction,
   type ChatStub,
   event,
   finished,
@@ -11,6 +12,7 @@ import {
   streaming,
   text,
 } from '../support/servers/chat-stub.ts'
+import { keysOf } from './support/keys.ts'
 import { openWorkbench, type Workbench } from './support/workbench.ts'
 
 describe('workbench: playground', () => {
@@ -130,6 +132,7 @@ describe('workbench: playground', () => {
     await bench.ask('POST', '/simple/testsets/', { testset: { slug: 'words', data: { testcases } } })
     const visit = await bench.visit({ path: '/a/rows/run?columns=v:rows,v:rows@1&testset=words' })
     const { page } = visit
+    const keys = await keysOf(page)
     const before = stub.received.length
     await page.getByRole('button', { name: 'Up to 50 rows' }).click()
     const table = page.getByRole('region', { name: 'Table of outputs' })
@@ -151,13 +154,81 @@ describe('workbench: playground', () => {
     await eventually(async () => held.every(({ destroyed }) => destroyed), 'the provider’s calls end')
     // Nothing was asked after the stop, which is what it is for.
     expect(stub.received.length - before).to.equal(11)
+    await page.getByRole('button', { name: 'Mark differences' }).click()
+    const cells = (row: number) => table.getByRole('row').nth(row).getByRole('cell')
+    const replyOf = (text: string | null) => /Reply \d/.exec(text ?? '')?.[0]
+    const reply = replyOf(await cells(1).first().textContent())
+    await cells(1).nth(1).getByText('Differs from the first column').waitFor()
+    expect(await cells(1).nth(1).locator('del').allTextContents()).to.deep.equal([reply?.slice(-1)])
+    expect(await cells(1).nth(1).locator('mark').count()).to.equal(1)
+    expect(await cells(1).first().locator('mark, del').count()).to.equal(0)
+    await page.getByRole('button', { name: 'Mark differences' }).click()
+    const other = replyOf(await cells(2).nth(1).textContent())
     await visit.expectNoBarriers()
+    // Every output can be kept, by keys and by the mouse.
+    const dialog = page.getByRole('dialog', { name: 'Keep as row' })
+    await keys.press(cells(1).getByRole('button', { name: 'Keep as row… row 1 of rows v2' }))
+    await dialog.getByText(`"${reply}"`).waitFor()
+    await keys.press(dialog.getByRole('button', { name: 'Add the row' }))
+    await page.getByText(/Row added: words is now at v2/).waitFor()
+    await keys.expectFocus(cells(1).getByRole('button', { name: 'Keep as row… row 1 of rows v2' }))
+    await cells(2).getByRole('button', { name: 'Keep as row… row 2 of rows v1' }).click()
+    await dialog.getByLabel('Column for the output').fill('shouted')
+    await dialog.getByRole('button', { name: 'Add the row' }).click()
+    await page.getByText(/Row added: words is now at v3/).waitFor()
+    const { testset_revision: kept } = await bench.ask('POST', '/testsets/revisions/retrieve', {
+      testset_ref: { slug: 'words' },
+    })
+    const [one, two] = kept.data.testcases.slice(12).map((it: any) => it.data)
+    expect(one).to.include({ word: 'word 1', expected_answer: reply })
+    expect(two).to.include({ word: 'word 2', shouted: other })
     await visit.go('/a/rows/run?testset=words&row=7')
-    await page.getByText('row 7 of 12').waitFor()
+    await page.getByText('row 7 of 14').waitFor()
     await page.getByRole('combobox', { name: 'Row', exact: true }).fill('word 1')
     await page.getByRole('option', { name: 'word: word 12' }).click()
-    await page.getByText('row 12 of 12').waitFor()
+    await page.getByText('row 12 of 14').waitFor()
     await eventually(async () => (await page.getByLabel('word').inputValue()) === 'word 12', 'the row')
+    await visit.close()
+  })
+
+  it('saves the draft of a column as a version, also where the head moved meanwhile', async () => {
+    await makePrompt('saves', 'Say {{word}}', 'mock/examples')
+    const visit = await bench.visit({ path: '/a/saves/run?columns=v:saves,d:saves' })
+    const { page } = visit
+    const column = page.getByRole('region', { name: /^Column 2\b/ })
+    const edit = async (text: string): Promise<void> => {
+      await column.getByRole('textbox', { name: 'Text of message 1, user' }).click()
+      await page.keyboard.press('Control+End')
+      await page.keyboard.type(text)
+      await column.getByText(/^Changed since/).waitFor()
+      await page.getByRole('button', { name: 'Actions of column 2' }).click()
+      await page.getByRole('menuitem', { name: 'Save version…' }).click()
+      await page.getByLabel('Message', { exact: true }).fill(`Said${text}`)
+    }
+    await edit(' twice')
+    await page.keyboard.press('Control+Enter')
+    await column.getByRole('heading', { name: 'saves v2' }).waitFor()
+    const saved = await headOf('saves')
+    expect(saved).to.include({ version: 2, message: 'Said twice' })
+    expect(saved.data.parameters.prompt.messages[0].content).to.equal('Say {{word}} twice')
+
+    await column.getByLabel('Version').selectOption('draft')
+    await edit(' slowly')
+    await bench.ask('POST', '/applications/revisions/commit', {
+      application_revision_commit: {
+        application_variant_ref: { slug: 'saves' },
+        delta: { set: { parameters: { prompt: { llm_config: { model: 'mock/examples', top_p: 0.5 } } } } },
+      },
+    })
+    await page.keyboard.press('Control+Enter')
+    const sheet = page.getByRole('dialog', { name: 'saves is now at v3' })
+    await sheet.getByText('1 message changed').waitFor()
+    expect((await headOf('saves')).version, 'nothing is overwritten').to.equal(3)
+    await sheet.getByRole('button', { name: 'Merge my changes into v3' }).click()
+    await column.getByRole('heading', { name: 'saves v4' }).waitFor()
+    const { prompt } = (await headOf('saves')).data.parameters
+    expect(prompt.messages[0].content).to.equal('Say {{word}} twice slowly')
+    expect(prompt.llm_config.top_p).to.equal(0.5)
     await visit.close()
   })
 
@@ -218,6 +289,35 @@ describe('workbench: playground', () => {
       { role: 'user', content: 'Where to?' },
     ])
     expect(await page.getByLabel('Text of conversation message 3').inputValue()).to.equal('Where to?')
+    await visit.expectNoBarriers()
+
+    // Beside other versions all columns have one conversation, and it goes on from the first one's answer.
+    await commit('chat', 'You are {{who}}, and rude.')
+    await visit.go('/a/chat/run?columns=v:chat@1,v:chat')
+    const [first, second] = [1, 2].map((version) => page.getByRole('region', { name: `: chat v${version}` }))
+    await second?.getByRole('button', { name: 'Actions' }).waitFor()
+    const answer: ChatReaction = (response, request) => {
+      const said = JSON.stringify(request.body.messages).includes('and rude') ? 'Go away' : 'Aye'
+      const turn = request.body.messages.length
+      streaming([{ role: 'assistant', content: `${said}, ${turn}` }])(response, request)
+    }
+    stub.answerNext(answer, answer)
+    await page.getByRole('button', { name: 'Run 2 columns' }).click()
+    await first?.getByText('Aye, 4').waitFor()
+    await second?.getByText('Go away, 4').waitFor()
+    expect(await second?.getByLabel('Your next message').count()).to.equal(0)
+    await first?.getByText('All columns continue from this answer.').waitFor()
+    await first?.getByLabel('Your next message').fill('When?')
+    stub.answerNext(answer, answer)
+    await page.getByRole('button', { name: 'Send' }).click()
+    await first?.getByText('Aye, 6').waitFor()
+    await second?.getByText('Go away, 6').waitFor()
+    for (const { body } of stub.received.slice(-2))
+      expect(body.messages.slice(-2)).to.deep.equal([
+        { role: 'assistant', content: 'Aye, 4' },
+        { role: 'user', content: 'When?' },
+      ])
+    expect(await page.getByLabel('Text of conversation message 5').inputValue()).to.equal('When?')
     await visit.expectNoBarriers()
     await visit.close()
   })

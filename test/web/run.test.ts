@@ -71,6 +71,9 @@ describe('workbench: running', () => {
     await recent.getByRole('button', { name: 'Show' }).nth(1).click()
     await output.getByText('Oslo').waitFor()
     expect(await page.getByLabel('country').inputValue()).to.equal('Norway')
+    await recent.getByRole('button', { name: 'These inputs again' }).first().click()
+    await holds(page, 'Elsewhere')
+    await output.getByText('Oslo').waitFor()
 
     await eventually(async () => {
       const answer = await fetch(`${bench.url}${trace?.replace('/trace/', '/traces/')}`, {
@@ -274,6 +277,12 @@ describe('workbench: running', () => {
       .waitFor()
     await page.getByLabel('Version').selectOption({ label: 'latest' })
     await page.getByRole('button', { name: /^Run v2/ }).waitFor()
+    // There is one output to evaluate, so there are no fifty rows to run, whatever the address says.
+    await visit.go('/a/exact/run?testset=countries&grid=1')
+    await page.getByText('An evaluator runs here on one row at a time').waitFor()
+    await page.getByRole('textbox', { name: 'Output', exact: true }).waitFor()
+    expect(await page.getByRole('button', { name: 'Up to 50 rows' }).count()).to.equal(0)
+    expect(await page.getByRole('region', { name: 'Table of outputs' }).count()).to.equal(0)
     await visit.close()
   })
 

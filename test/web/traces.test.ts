@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { eventually } from '../http/environments/environment-client.ts'
 import { closeBrowser } from '../support/browser/open-browser.ts'
 import { nodeFs } from '../../src/storage/files/node-fs.ts'
 import { OpenTraces } from '../../src/feeds/traces/open-traces.ts'
@@ -171,6 +172,10 @@ describe('workbench: traces', () => {
     )
     await page.getByRole('region', { name: 'The picked span' }).getByRole('link', { name: 'v1' }).click()
     await page.waitForURL('**/a/echo/r/echo-1')
+    await page.goBack()
+    await page.getByRole('link', { name: 'Open in playground' }).click()
+    await page.getByRole('region', { name: /: echo v1$/ }).waitFor()
+    await eventually(async () => (await page.getByLabel('say').inputValue()) === 'two', 'the inputs')
     await visit.close()
   })
 

@@ -78,10 +78,11 @@ function Playground({ slug }: { readonly slug: string }) {
 
   const { testset } = search
   const row = Math.max(1, Math.trunc(Number(search.row ?? 1)) || 1)
-  const isGrid = search.grid === '1' && testset !== undefined
+  const judges = ready.some((it) => it.judges)
+  // An evaluator evaluates one output, which is typed.
+  const isGrid = search.grid === '1' && testset !== undefined && !judges
   const rows = useRows(testset, row, isGrid ? MOST_ROWS : 1)
   const fields = useMemo(() => fieldsOf(ready), [ready.map(({ data }) => data).join('\n')])
-  const judges = ready.some((it) => it.judges)
   const inputs = useInputs(slug)
   const problems = useProblems()
   const trace = useTraceSource(search.trace)
@@ -188,7 +189,8 @@ function Playground({ slug }: { readonly slug: string }) {
         <Output
           state={state}
           beside={marks && key !== columns[0]?.key ? firstText : undefined}
-          onNext={takesMessages(data) && !isRunning ? goOn : undefined}
+          onNext={key === columns[0]?.key && takesMessages(data) && !isRunning ? goOn : undefined}
+          nextHint={columns.length > 1 ? 'All columns continue from this answer.' : undefined}
         />
       </>
     )
@@ -253,7 +255,13 @@ function Playground({ slug }: { readonly slug: string }) {
               })
             }
           />
-          {testset !== undefined && (
+          {testset !== undefined && judges && (
+            <p className={styles.note}>
+              An evaluator runs here on one row at a time, with the output that you type below. To have it
+              judge the outputs of many rows, evaluate the prompt that writes them.
+            </p>
+          )}
+          {testset !== undefined && !judges && (
             <>
               <Toggles
                 label="How many rows run"
@@ -312,6 +320,8 @@ function Playground({ slug }: { readonly slug: string }) {
           columns={ready.map(({ column, title }) => ({ key: column.key, title }))}
           states={states}
           marks={marks}
+          names={fields.map(({ name }) => name)}
+          testset={testset}
         />
       )}
       <RecentRuns

@@ -1,5 +1,7 @@
-import { memo } from 'react'
+import { memo, useState } from 'react'
+import { Button } from '../../parts/button/button.tsx'
 import { Output, shownText } from '../../parts/run/output.tsx'
+import { KeepRow, type KeptRun } from '../../parts/run/recent-runs.tsx'
 import type { InputsSource } from '../../parts/run/use-inputs.ts'
 import { isUnderWay, type RunState } from '../../parts/run/use-runs.ts'
 import { Progress } from '../../parts/states/states.tsx'
@@ -19,10 +21,14 @@ export interface RunGridProps {
   readonly states: ReadonlyMap<string, RunState>
   /** Whether differences from the first column are marked. */
   readonly marks: boolean
+  /** The inputs that the columns take. */
+  readonly names: readonly string[]
+  readonly testset: string | undefined
 }
 
 /** The outputs for rows of a testset: rows down, columns across. */
-export function RunGrid({ rows, from, columns, states, marks }: RunGridProps) {
+export function RunGrid({ rows, from, columns, states, marks, names, testset }: RunGridProps) {
+  const [kept, setKept] = useState<Omit<KeptRun, 'names'>>()
   const runs = rows.flatMap((row) => columns.map((column) => states.get(runKey(column.key, row.key))))
   const begun = runs.filter((state) => state !== undefined)
   const over = begun.filter((state) => !isUnderWay(state))
@@ -41,6 +47,7 @@ export function RunGrid({ rows, from, columns, states, marks }: RunGridProps) {
           )}
         </div>
       )}
+      <KeepRow run={kept && { ...kept, names }} testset={testset} close={() => setKept(undefined)} />
       <div className={styles.scroll} tabIndex={0} role="region" aria-label="Table of outputs">
         <table style={{ minWidth: 180 + 220 * columns.length }}>
           <thead>
@@ -62,6 +69,9 @@ export function RunGrid({ rows, from, columns, states, marks }: RunGridProps) {
                 {columns.map((column, index) => (
                   <Cell
                     key={column.key}
+                    inputs={row.inputs}
+                    name={`row ${from + at} of ${column.title}`}
+                    keep={setKept}
                     state={states.get(runKey(column.key, row.key))}
                     beside={
                       marks && index > 0
@@ -80,17 +90,28 @@ export function RunGrid({ rows, from, columns, states, marks }: RunGridProps) {
 }
 
 interface CellProps {
+  /** As JSON text. */
+  readonly inputs: string
+  /** Says which cell it is. */
+  readonly name: string
+  readonly keep: (run: Omit<KeptRun, 'names'>) => void
   readonly state: RunState | undefined
   /** The output of the first column, as JSON text. */
   readonly beside: string | undefined
 }
 
 /** A cell is drawn again only if its own run changes. */
-const Cell = memo(function Cell({ state, beside }: CellProps) {
+const Cell = memo(function Cell({ inputs, name, keep, state, beside }: CellProps) {
+  const outputs = state?.outputs
   return (
     <td>
       {state && (
         <Output state={state} beside={beside === undefined ? undefined : shownText(beside)} isSmall />
+      )}
+      {outputs !== undefined && (
+        <Button kind="quiet" onClick={() => keep({ inputs, outputs })}>
+          Keep as row…<span className="visually-hidden"> {name}</span>
+        </Button>
       )}
     </td>
   )

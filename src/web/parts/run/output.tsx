@@ -19,6 +19,8 @@ export interface OutputProps {
   readonly beside?: string | undefined
   /** For a chat: sends the next message. */
   readonly onNext?: ((reply: string, next: string) => void) | undefined
+  /** What the next message does, where that is not plain. */
+  readonly nextHint?: string | undefined
   /** One of many: folded earlier, and not called out to screen readers. */
   readonly isSmall?: boolean
 }
@@ -45,7 +47,7 @@ interface OutcomeProps extends Omit<OutputProps, 'state' | 'isSmall'> {
   readonly isSmall: boolean
 }
 
-function Outcome({ state, beside, onNext, isSmall }: OutcomeProps) {
+function Outcome({ state, beside, onNext, nextHint, isSmall }: OutcomeProps) {
   const { status, written, outputs, error } = state
   return (
     <>
@@ -72,7 +74,9 @@ function Outcome({ state, beside, onNext, isSmall }: OutcomeProps) {
       ) : (
         written !== '' && <Written text={written} isOver={status !== 'running'} />
       )}
-      {outputs !== undefined && onNext && <NextMessage send={(next) => onNext(outputs, next)} />}
+      {outputs !== undefined && onNext && (
+        <NextMessage hint={nextHint} send={(next) => onNext(outputs, next)} />
+      )}
     </>
   )
 }
@@ -214,8 +218,13 @@ function messagesOf(value: unknown): readonly Message[] | undefined {
   return found && Object.keys(found.rest).length === 0 ? found.messages : undefined
 }
 
+interface NextMessageProps {
+  readonly hint: string | undefined
+  readonly send: (next: string) => void
+}
+
 /** Continues a conversation: the reply and this message are added to it. */
-function NextMessage({ send }: { readonly send: (next: string) => void }) {
+function NextMessage({ hint, send }: NextMessageProps) {
   const [next, setNext] = useState('')
   return (
     <form
@@ -225,7 +234,7 @@ function NextMessage({ send }: { readonly send: (next: string) => void }) {
         if (next.trim() !== '') send(next)
       }}
     >
-      <LongTextField label="Your next message" rows={2} value={next} onChange={setNext} />
+      <LongTextField label="Your next message" hint={hint} rows={2} value={next} onChange={setNext} />
       <Button type="submit" needs="invoke" refusal={next.trim() === '' ? 'Type a message first.' : undefined}>
         Send
       </Button>

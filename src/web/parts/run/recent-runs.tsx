@@ -67,19 +67,12 @@ export interface RecentRunsProps {
 /** The last twenty runs of this window. */
 export function RecentRuns({ slug, testset, again, show }: RecentRunsProps) {
   const recent = useRecentRuns(slug)
-  const [kept, setKept] = useState<RecentRun>()
-  const [added, setAdded] = useState<{ readonly to: string; readonly version: number }>()
+  const [kept, setKept] = useState<KeptRun>()
   if (recent.length === 0) return null
   return (
     <section aria-label="Runs in this window" className={styles.recent}>
       <h2>Runs in this window</h2>
-      <p role="status">
-        {added && (
-          <>
-            Row added: <Link to={places.testset(added.to)}>{added.to}</Link> is now at v{added.version}.
-          </>
-        )}
-      </p>
+      <KeepRow run={kept} testset={testset} close={() => setKept(undefined)} />
       <ul>
         {recent.map((run) => (
           <li key={run.id}>
@@ -104,7 +97,7 @@ export function RecentRuns({ slug, testset, again, show }: RecentRunsProps) {
               <Button
                 kind="quiet"
                 refusal={run.outcome.outputs === undefined ? 'This run has no output.' : undefined}
-                onClick={() => setKept(run)}
+                onClick={() => setKept({ ...run, outputs: run.outcome.outputs ?? 'null' })}
               >
                 Keep as row…
               </Button>
@@ -112,26 +105,49 @@ export function RecentRuns({ slug, testset, again, show }: RecentRunsProps) {
           </li>
         ))}
       </ul>
-      {kept?.outcome.outputs !== undefined && (
-        <KeepRowDialog
-          inputs={kept.inputs}
-          names={kept.names}
-          outputs={kept.outcome.outputs}
-          testset={testset}
-          onKept={(to, version) => setAdded({ to, version })}
-          close={() => setKept(undefined)}
-        />
-      )}
     </section>
   )
 }
 
-interface KeepRowDialogProps {
-  /** Of the run, as JSON text. */
-  readonly inputs: string
-  readonly names: readonly string[]
+/** A run that becomes a row of a testset. */
+export interface KeptRun extends Pick<RecentRun, 'inputs' | 'names'> {
+  /** As JSON text. */
   readonly outputs: string
+}
+
+interface KeepRowProps {
+  /** Undefined while there is nothing to keep. */
+  readonly run: KeptRun | undefined
   /** The testset that is offered first. */
+  readonly testset: string | undefined
+  readonly close: () => void
+}
+
+/** Asks which testset a run is kept in, and says afterwards where it is. */
+export function KeepRow({ run, testset, close }: KeepRowProps) {
+  const [added, setAdded] = useState<{ readonly to: string; readonly version: number }>()
+  return (
+    <>
+      <p role="status">
+        {added && (
+          <>
+            Row added: <Link to={places.testset(added.to)}>{added.to}</Link> is now at v{added.version}.
+          </>
+        )}
+      </p>
+      {run && (
+        <KeepRowDialog
+          {...run}
+          testset={testset}
+          onKept={(to, version) => setAdded({ to, version })}
+          close={close}
+        />
+      )}
+    </>
+  )
+}
+
+interface KeepRowDialogProps extends KeptRun {
   readonly testset: string | undefined
   /** Called with the testset and its new version. */
   readonly onKept: (testset: string, version: number) => void
