@@ -142,6 +142,52 @@ describe('workbench: an artifact', () => {
     await visit.close()
   })
 
+  it('has a line for a terminal on every page that has something to ask for, and each asks it', async () => {
+    await bench.ask('POST', '/simple/testsets/', {
+      testset: { slug: 'shown', data: { testcases: [{ data: { country: 'Fiji' } }] } },
+    })
+    await bench.ask('POST', '/simple/queries/', { query: { slug: 'failures', data: {} } })
+    await bench.ask('POST', '/simple/applications/', {
+      application: {
+        slug: 'fiji',
+        data: { uri: 'svc:custom:mock:v0', parameters: { key: 'static', kwargs: { output: 'Suva' } } },
+      },
+    })
+    await bench.ask('POST', '/simple/evaluators/', {
+      evaluator: { slug: 'json', template: 'auto_contains_json' },
+    })
+    await bench.ask('POST', '/evaluations/run', {
+      ...{ testset_ref: { slug: 'shown' }, application_ref: { slug: 'fiji' } },
+      evaluator_refs: [{ slug: 'json' }],
+    })
+    const { evaluations } = await bench.ask('POST', '/evaluations/query', {})
+    const { traces } = await bench.ask('POST', '/traces/query', { windowing: { limit: 1 } })
+    const visit = await bench.visit()
+    const { page } = visit
+    for (const path of [
+      ...['/', '/?kind=testsets', '/a/support-bot/v/support-bot/2'],
+      ...['/a/support-bot/edit/support-bot', '/a/fiji/run'],
+      ...['/a/support-bot/compare/v:support-bot...e:production', '/t/shown/v/shown/1'],
+      ...['/q/failures', '/eval', `/eval/${evaluations[0].id}`],
+      ...['/trace', `/trace/${traces[0].trace_id}`, '/settings/trash', '/settings/session'],
+    ]) {
+      await visit.go(path)
+      const api = page.locator('main details', { has: page.getByText('API', { exact: true }) }).last()
+      await api.getByText('API', { exact: true }).click()
+      const lines = await api.locator('pre').allTextContents()
+      expect(lines, path).not.to.deep.equal([])
+      for (const line of lines) {
+        const command = line.replace('curl ', 'curl -sw "%{http_code}" -o /dev/null ')
+        const { stdout } = await promisify(execFile)('bash', ['-c', command], {
+          env: { ...process.env, BRANCHPOINT_KEY: bench.key },
+        })
+        expect(stdout, `${path}: ${line}`).to.equal('200')
+      }
+    }
+    await visit.expectNoBarriers()
+    await visit.close()
+  })
+
   it('tells a program how to get what production runs: the lines do it as they are', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'use-in-code-'))
     const run = (command: string) =>

@@ -1,10 +1,11 @@
-import { Link } from '@tanstack/react-router'
+import { Link, useLocation } from '@tanstack/react-router'
 import { Search } from 'lucide-react'
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { shownKeys, useAllCommands, useCommands } from '../../shell/commands.tsx'
 import { useConnection } from '../../shell/live.tsx'
 import { useSession } from '../../shell/session.tsx'
 import styles from './page.module.css'
+import { PageLines } from '../copy/api-lines.tsx'
 import { Menu, type MenuItem } from '../menu/menu.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { call } from '../../api/call.ts'
@@ -41,6 +42,7 @@ export function Page(props: PageProps) {
     document.title = [...crumbs.map(({ label }) => label).reverse(), 'Branchpoint'].join(' · ')
   })
   const heading = useFocusOnArrival(title)
+  const { pathname, search } = useLocation()
   return (
     <>
       <header className={styles.bar}>
@@ -67,6 +69,7 @@ export function Page(props: PageProps) {
             {actions !== undefined && <div className={`row ${styles.actions}`}>{actions}</div>}
           </div>
           {children}
+          <PageLines path={pathname} kind={search.kind} />
         </div>
       </main>
     </>
