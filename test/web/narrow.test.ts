@@ -15,6 +15,10 @@ describe('workbench: what acts, on a telephone', () => {
     })
     await commit('greeting', 'Be kind and brief to everybody who asks.')
     await commit('formal', 'Be kind and formal to everybody who asks.')
+    await bench.ask('POST', '/applications/revisions/deploy', {
+      application_revision_ref: { slug: 'greeting-1' },
+      environment_ref: { slug: 'production' },
+    })
     await bench.ask('POST', '/simple/testsets/', {
       testset: {
         slug: 'people',
@@ -58,7 +62,7 @@ describe('workbench: what acts, on a telephone', () => {
     async function fits(name: string): Promise<void> {
       expect(await page.evaluate(WIDER), name).to.deep.equal([])
       await visit.expectNoBarriers()
-      await visit.picture(`narrow-${name}-390`)
+      await visit.picture(`${name}-390`)
     }
 
     await page.getByLabel('name').fill('Ann')
@@ -89,6 +93,13 @@ describe('workbench: what acts, on a telephone', () => {
     await button('Resolve 1 conflict').click()
     await page.getByRole('region', { name: 'Conflict 1 of 1: System message' }).waitFor()
     await fits('conflict')
+
+    await go('/a/greeting')
+    await button('Deploy …').click()
+    await page.getByRole('dialog').getByLabel('Environment').fill('prod')
+    await button('Deploy greeting v2 to production').waitFor()
+    await page.getByRole('dialog').getByText('What changes').waitFor()
+    await fits('deploy')
 
     await go('/a/greeting/v/greeting/2')
     await button('More').click()
