@@ -94,11 +94,12 @@ describe('workbench: what acts, on a telephone', () => {
     await page.getByRole('region', { name: 'Conflict 1 of 1: System message' }).waitFor()
     await fits('conflict')
 
-    await go('/a/greeting')
-    await button('Deploy …').click()
-    await page.getByRole('dialog').getByLabel('Environment').fill('prod')
+    await go('/a/greeting/v/greeting/2')
+    await button('More').waitFor()
+    await keyboard.press('d')
+    await page.getByRole('dialog').getByLabel('Environment').selectOption('production')
     await button('Deploy greeting v2 to production').waitFor()
-    await page.getByRole('dialog').getByText('What changes').waitFor()
+    await page.getByRole('dialog').locator('ins').first().waitFor()
     await fits('deploy')
 
     await go('/a/greeting/v/greeting/2')
