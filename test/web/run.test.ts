@@ -278,9 +278,27 @@ describe('workbench: running', () => {
     await page.getByLabel('Version').selectOption({ label: 'latest' })
     await page.getByRole('button', { name: /^Run v2/ }).waitFor()
     // There is one output to evaluate, so there are no fifty rows to run, whatever the address says.
+    const { testset_revision: countries } = await bench.ask('POST', '/testsets/revisions/retrieve', {
+      testset_ref: { slug: 'countries' },
+    })
+    const testcase = { id: countries.data.testcases[0].id }
+    await bench.ask('POST', '/services/invoke', {
+      references: { application: { slug: 'capitals' }, testcase },
+      data: { inputs: { country: 'Norway' } },
+    })
+    const conditions = [{ field: 'references', operator: 'has', value: testcase }]
+    await eventually(async () => {
+      const { traces } = await bench.ask('POST', '/traces/query', { filtering: { conditions } })
+      return traces.length > 0
+    }, 'the trace is stored')
     await visit.go('/a/exact/run?testset=countries&grid=1')
     await page.getByText('An evaluator runs here on one row at a time').waitFor()
     await page.getByRole('textbox', { name: 'Output', exact: true }).waitFor()
+    // What a prompt answered for the row need not be typed.
+    await page.getByLabel('Output of a run of this row').selectOption({ index: 1 })
+    const output = page.getByRole('textbox', { name: 'Output', exact: true })
+    await eventually(async () => (await output.inputValue()) === 'Oslo', 'the output of the run')
+    await visit.expectNoBarriers()
     expect(await page.getByRole('button', { name: 'Up to 50 rows' }).count()).to.equal(0)
     expect(await page.getByRole('region', { name: 'Table of outputs' }).count()).to.equal(0)
     await visit.close()

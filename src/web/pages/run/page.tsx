@@ -257,7 +257,7 @@ function Playground({ slug }: { readonly slug: string }) {
           />
           {testset !== undefined && judges && (
             <p className={styles.note}>
-              An evaluator runs here on one row at a time, with the output that you type below. To have it
+              An evaluator runs here on one row at a time, with the output that is given below. To have it
               judge the outputs of many rows, evaluate the prompt that writes them.
             </p>
           )}

@@ -1,12 +1,17 @@
 import { Plus, Trash2 } from 'lucide-react'
 import { useState } from 'react'
-import { parseJson } from '../../api/json.ts'
+import { membersOf, parseJson } from '../../api/json.ts'
+import type { Answer } from '../../api/call.ts'
+import { useRouteText } from '../../api/use-route.ts'
 import { Button } from '../button/button.tsx'
 import { Editor } from '../editor/editor.tsx'
-import { LongTextField, TextField } from '../fields/fields.tsx'
-import { problemOfJson, stringAt } from '../json-text/json-text.ts'
+import { ChoiceField, LongTextField, TextField } from '../fields/fields.tsx'
+import { itemsAt, problemOfJson, stringAt, textAt } from '../json-text/json-text.ts'
 import { prettyJson } from '../json/json-view.tsx'
 import { Toggles } from '../tabs/tabs.tsx'
+import { excerptOf } from '../text/text.tsx'
+import { ago } from '../time/time.tsx'
+import { dataOf, headIn, nameOfRun } from '../waterfall/spans.ts'
 import { type InputField, problemOfInput, refusalOf, shownInput, withInput } from './inputs.ts'
 import styles from './run.module.css'
 import type { InputsState } from './use-inputs.ts'
@@ -66,6 +71,13 @@ export function InputsForm({ fields, state, judges, onProblem, refusal }: Inputs
           />
         ))
       )}
+      {judges && state.testcaseId !== undefined && (
+        <RowOutputs
+          testcaseId={state.testcaseId}
+          value={judged}
+          choose={(text) => state.fill({ judged: text })}
+        />
+      )}
       {judges && (
         <JudgedOutput
           key={`${turn} judged`}
@@ -75,6 +87,46 @@ export function InputsForm({ fields, state, judges, onProblem, refusal }: Inputs
         />
       )}
     </section>
+  )
+}
+
+interface RowOutputsProps {
+  readonly testcaseId: string
+  /** The output to evaluate, as JSON text. */
+  readonly value: string
+  readonly choose: (json: string) => void
+}
+
+/** Offers what prompts answered lately for a row of a testset, tried in the editor, the playground or by code. */
+function RowOutputs({ testcaseId, value, choose }: RowOutputsProps) {
+  const { data = '{}' } = useRouteText('POST /traces/query', {
+    body: {
+      filtering: { conditions: [{ field: 'references', operator: 'has', value: { id: testcaseId } }] },
+      windowing: { limit: 20 },
+    },
+  })
+  const found = itemsAt(data, ['traces']).flatMap((text) => {
+    const { spans } = JSON.parse(text) as Answer<'POST /traces/query'>['traces'][number]
+    const [name = '', first] = Object.entries(spans)[0] ?? []
+    const place = ['spans', name, ...(Array.isArray(first) ? [0] : [])]
+    const output = textAt(text, [...place, 'attributes', 'svc', 'data', 'outputs'])
+    const head = headIn(spans)
+    // What evaluators said, of this row or in an evaluation, is nothing to evaluate.
+    if (!head || output === undefined || dataOf(head).evaluationId !== undefined) return []
+    if ('outputs' in membersOf(dataOf(head).inputs)) return []
+    const when = ago(Date.parse(head.start_time), Date.now())
+    return [{ value: output, label: `${nameOfRun(head)}, ${when}: ${excerptOf(JSON.parse(output))}` }]
+  })
+  if (found.length === 0) return null
+  const shown = found.some((it) => it.value === value) ? value : ''
+  const unlike = found.filter((it, at) => found.findIndex((other) => other.value === it.value) === at)
+  return (
+    <ChoiceField
+      label="Output of a run of this row"
+      value={shown}
+      choices={[{ value: '', label: 'typed below' }, ...unlike]}
+      onChange={(text) => choose(text === '' ? '""' : text)}
+    />
   )
 }
 
