@@ -43,7 +43,7 @@ describe('workbench: read out by a screen reader', () => {
   }
 
   it('signs in, finds a prompt, reads it, edits and tries it, saves and deploys it', async () => {
-    const { page, reader, close } = await open('/', true)
+    const { page, reader, go, close } = await open('/', true)
     const { keyboard } = page
     // Signing in: where one is, what is asked for, why it was refused.
     await reader.find('heading', 'Branchpoint')
@@ -109,6 +109,17 @@ describe('workbench: read out by a screen reader', () => {
     await reader.find('button', 'Deploy capitals v2 to production')
     await reader.tabTo('button', 'Deploy capitals v2 to production')
     await reader.hears('capitals v2 now runs in production', () => keyboard.press('Enter'))
+    // Going back: the sheet has its name, and what was done is announced in it.
+    await go('/a/capitals/v/capitals/1')
+    await reader.find('button', 'More')
+    await reader.tabTo('button', 'More')
+    await keyboard.press('Enter')
+    await reader.find('menuitem', /^Restore v1/)
+    await keyboard.type('Restore')
+    await keyboard.press('Enter')
+    await reader.find('dialog', 'Restore v1 in capitals')
+    await reader.find('button', 'Restore v1')
+    await reader.hears('capitals is now v3', () => keyboard.press('Control+Enter'))
     await close()
   })
 
