@@ -74,7 +74,7 @@ describe('workbench: playground', () => {
     }
     await page.getByLabel('word').fill('hello')
     await act(1, 'Duplicate')
-    await column(2).getByLabel('Version').selectOption('1')
+    await column(2).getByLabel('Version', { exact: true }).selectOption('1')
     await act(2, 'Edit here')
     const message = column(2).getByRole('textbox', { name: 'Text of message 1, user' })
     await message.click()
@@ -83,7 +83,7 @@ describe('workbench: playground', () => {
     await column(2).getByText('Changed since v1').waitFor()
     await act(2, 'Duplicate')
     await page.getByRole('button', { name: 'Add a column' }).click()
-    await column(4).getByLabel('Version').selectOption('1')
+    await column(4).getByLabel('Version', { exact: true }).selectOption('1')
     expect(await page.getByRole('button', { name: /^Add a column/ }).getAttribute('aria-disabled')).to.equal(
       'true',
     )
@@ -119,7 +119,7 @@ describe('workbench: playground', () => {
     await page.getByRole('button', { name: 'Make the variant' }).click()
     await page.getByRole('heading', { name: 'old v1' }).waitFor()
     // What runs in production, whichever version that is.
-    await column(4).getByLabel('Version').selectOption('in production: v1')
+    await column(4).getByLabel('Version', { exact: true }).selectOption('in production: v1')
     await page.getByRole('heading', { name: 'production v1' }).waitFor()
     expect(new URL(page.url()).searchParams.get('columns')).to.match(/,e:production$/)
     await visit.close()
@@ -212,7 +212,7 @@ describe('workbench: playground', () => {
     expect(saved).to.include({ version: 2, message: 'Said twice' })
     expect(saved.data.parameters.prompt.messages[0].content).to.equal('Say {{word}} twice')
 
-    await column.getByLabel('Version').selectOption('draft')
+    await column.getByLabel('Version', { exact: true }).selectOption('draft')
     await edit(' slowly')
     await bench.ask('POST', '/applications/revisions/commit', {
       application_revision_commit: {

@@ -275,7 +275,7 @@ describe('workbench: running', () => {
       .getByRole('region', { name: 'Output' })
       .getByText(/"success": true/)
       .waitFor()
-    await page.getByLabel('Version').selectOption({ label: 'latest' })
+    await page.getByLabel('Version', { exact: true }).selectOption({ label: 'latest' })
     await page.getByRole('button', { name: /^Run v2/ }).waitFor()
     // There is one output to evaluate, so there are no fifty rows to run, whatever the address says.
     const { testset_revision: countries } = await bench.ask('POST', '/testsets/revisions/retrieve', {
