@@ -238,6 +238,7 @@ describe('workbench: rows edited in the grid', () => {
     await typed.getByLabel('Type').selectOption('number')
     await typed.getByRole('button', { name: 'Change column' }).click()
     await typed.waitFor({ state: 'detached' })
+    await page.locator('[role=grid]:focus').waitFor()
     await keyboard.press('Enter')
     await keyboard.type('!')
     await keyboard.press('Enter')
