@@ -30,6 +30,7 @@ export const UNFOLDED: Readonly<Record<string, string>> = {
   'src/run/handlers/prompts/parameter-problems.ts': 'reads parameters as the handlers beside it do',
   'src/web/routes.tsx': 'is the table of pages',
   'src/web/parts/editor/code-mirror.tsx': 'is loaded when an editor is opened',
+  'src/web/parts/naming/naming-dialogs.tsx': 'is loaded when a dialog is opened',
   'src/web/parts/undo/undo-sheet.tsx': 'is loaded when a dialog is opened',
 }
 

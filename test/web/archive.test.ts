@@ -173,6 +173,22 @@ describe('workbench: the archive', () => {
     await variants.getByRole('button', { name: 'Bring back short' }).click()
     await variants.getByText('archived', { exact: true }).waitFor({ state: 'detached' })
 
+    // It is renamed, described and tagged by the dialogs that prompts have.
+    const dialog = page.getByRole('dialog')
+    await choose(page, 'Rename …')
+    await dialog.getByLabel('Name').fill('Tickets of May')
+    await dialog.getByLabel('Description').fill('What customers ask.')
+    await dialog.getByRole('button', { name: 'Rename' }).click()
+    await page.getByRole('heading', { name: 'Tickets of May', level: 2 }).waitFor()
+    await page.getByText('What customers ask.').waitFor()
+    await choose(page, 'Tags …')
+    await dialog.getByLabel('Tag 1', { exact: true }).fill('team')
+    await dialog.getByLabel('Value of tag 1', { exact: true }).fill('support')
+    await dialog.getByRole('button', { name: 'Save the tags' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    const { testset } = await bench.ask('GET', '/testsets/tickets')
+    expect(testset).to.deep.include({ name: 'Tickets of May', tags: { team: 'support' } })
+
     await choose(page, 'Archive the testset …')
     await page.getByRole('dialog').getByRole('button', { name: 'Archive tickets' }).click()
     await page.getByText('The testset tickets is archived').waitFor()
@@ -188,6 +204,10 @@ describe('workbench: the archive', () => {
   it('has it for saved queries, and says what the server refused', async () => {
     const visit = await bench.visit({ path: '/q/errors' })
     const { page } = visit
+    await choose(page, 'Rename …')
+    await page.getByRole('dialog').getByLabel('Description').fill('What went wrong.')
+    await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click()
+    await page.getByText('What went wrong.').waitFor()
     await choose(page, 'Archive the query …')
     const dialog = page.getByRole('dialog', { name: 'Archive the query errors?' })
     await page.route('**/archive', (route) => route.fulfill({ status: 409, json: { detail: 'Not now.' } }), {
@@ -235,6 +255,10 @@ describe('workbench: the archive', () => {
     await visit.expectNoBarriers()
     await dialog.getByRole('button', { name: 'Archive staging' }).click()
     await page.getByText('The environment staging is archived').waitFor()
+    await page.getByRole('button', { name: 'More' }).click()
+    const rename = page.getByRole('menuitem', { name: /^Rename …/ })
+    expect(await rename.getAttribute('aria-disabled')).to.equal('true')
+    await page.keyboard.press('Escape')
     // What it runs is still told, since clients are still answered with it; nothing is deployed to it.
     const another = page.getByRole('button', { name: /^Deploy another version of support-bot/ })
     expect(await another.getAttribute('aria-disabled')).to.equal('true')

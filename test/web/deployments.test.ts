@@ -497,8 +497,30 @@ describe('workbench: an environment', () => {
     expect((await bench.ask('GET', '/environments/staging')).environment.flags.is_guarded).to.equal(true)
     await page.getByRole('button', { name: 'Remove protection…' }).click()
     await visit.expectNoBarriers()
-    await page.getByRole('dialog').getByRole('button', { name: 'Remove the protection of staging' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Remove the protection of staging' }).click()
     await page.getByText('Anyone with write access can deploy').waitFor()
+
+    // It is renamed, described and tagged, too.
+    const choose = async (item: string): Promise<void> => {
+      await page.getByRole('button', { name: 'More' }).click()
+      await page.getByRole('menuitem', { name: item }).click()
+    }
+    await choose('Rename …')
+    await dialog.getByLabel('Name').fill('Dress rehearsal')
+    await dialog.getByLabel('Description').fill('What the team tries first.')
+    await dialog.getByRole('button', { name: 'Rename' }).click()
+    await page.getByText('Dress rehearsal', { exact: true }).waitFor()
+    await page.getByText('What the team tries first.').waitFor()
+    await choose('Tags …')
+    await dialog.getByLabel('Tag 1', { exact: true }).fill('region')
+    await dialog.getByLabel('Value of tag 1', { exact: true }).fill('eu')
+    await dialog.getByRole('button', { name: 'Save the tags' }).click()
+    await page.getByText('region').waitFor()
+    await visit.expectNoBarriers()
+    await visit.picture('environment-named-1440')
+    const { environment } = await bench.ask('GET', '/environments/staging')
+    expect(environment).to.deep.include({ name: 'Dress rehearsal', tags: { region: 'eu' } })
     await visit.close()
   })
 

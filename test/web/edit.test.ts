@@ -374,7 +374,7 @@ describe('workbench: editing', () => {
     await checks.getByText('must be at least 1').waitFor()
     await page.getByRole('button', { name: 'Save version' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Save version' }).click()
-    const warnings = page.getByRole('list', { name: 'Warnings of the commit' })
+    const warnings = page.getByRole('list', { name: 'Warnings about what was saved' })
     await warnings.getByText('The parameters break their schema').waitFor()
     await visit.expectNoBarriers()
     await visit.close()

@@ -2,12 +2,24 @@ import { expect } from 'chai'
 import { closeBrowser } from '../support/browser/open-browser.ts'
 import { openWorkbench, type Workbench } from './support/workbench.ts'
 
+/** What a page says in words of git, outside of the parts about the API, git and where a version comes from. */
+const WORDS_OF_GIT = `[...document.querySelectorAll('body *')]
+  .filter((it) => !it.closest('code, pre, script, style, details, [aria-label=Origin], [aria-label="Use in code"]'))
+  .flatMap((it) => [
+    ...['aria-label', 'title', 'placeholder'].map((name) => it.getAttribute(name) ?? ''),
+    ...[...it.childNodes].filter(({ nodeType }) => nodeType === Node.TEXT_NODE).map(({ data }) => data),
+  ])
+  .filter((text) => /\\b(?:revision|commit|slug|branch)(?:e?s|ted|ter)?\\b/i.test(text))`
+
 describe('workbench: frame, sign-in and keys', () => {
   let bench: Workbench
   before(async () => {
     bench = await openWorkbench()
     await bench.ask('POST', '/simple/applications/', {
-      application: { slug: 'support-bot', name: 'Support bot', data: { parameters: { greeting: 'Hello' } } },
+      application: {
+        ...{ slug: 'support-bot', name: 'Support bot', message: 'Greet' },
+        data: { parameters: { greeting: 'Hello' } },
+      },
     })
   })
   after(async () => {
@@ -133,6 +145,27 @@ describe('workbench: frame, sign-in and keys', () => {
       await visit.go(`/settings/${section}`)
       await page.getByRole('heading', { level: 1 }).waitFor()
       expect(await current.allTextContents(), section).to.deep.equal(['Settings'])
+    }
+    await visit.close()
+  })
+
+  it('says version, saved, variant and ID: words of git only where git and the API are the subject', async () => {
+    await bench.ask('POST', '/testsets/', { testset: { slug: 'empty' } })
+    await bench.ask('POST', '/keys/', { key: { name: 'reader', scopes: ['read'] } })
+    const visit = await bench.visit()
+    const { page } = visit
+    const pages = {
+      '/': 'Latest changes',
+      '/a/support-bot': 'Variants',
+      '/a/support-bot/v/support-bot/1': 'Not deployed.',
+      '/t/empty?view=versions': 'No versions yet',
+      '/settings/keys': 'reader',
+      '/settings/webhooks': 'No webhooks yet',
+    }
+    for (const [path, text] of Object.entries(pages)) {
+      await visit.go(path)
+      await page.getByText(text).first().waitFor()
+      expect(await page.evaluate(WORDS_OF_GIT), path).to.deep.equal([])
     }
     await visit.close()
   })

@@ -1,12 +1,15 @@
 import { expect } from 'chai'
 import { closeBrowser } from '../support/browser/open-browser.ts'
+import { type HoldingHook, startHoldingHook } from './support/holding-hook.ts'
 import { keysOf } from './support/keys.ts'
 import { openWorkbench, type Workbench } from './support/workbench.ts'
 
 describe('workbench: making things', () => {
   let bench: Workbench
+  let hook: HoldingHook
   before(async () => {
-    bench = await openWorkbench()
+    hook = await startHoldingHook()
+    bench = await openWorkbench({ HOOK_ALLOW_PRIVATE: 'true' })
     await bench.ask('POST', '/simple/applications/', {
       application: { slug: 'capitals', name: 'Capitals', data: {} },
     })
@@ -14,6 +17,7 @@ describe('workbench: making things', () => {
   after(async () => {
     await closeBrowser()
     await bench.close()
+    await hook.close()
   })
 
   it('makes a prompt by keys alone: name first, an ID that is checked, a template, and nothing on the server until it is saved', async () => {
@@ -261,6 +265,30 @@ describe('workbench: making things', () => {
     await keys.press(page.getByLabel('Show archived'), 'Space')
     await row('Beta, renamed').waitFor()
     await keys.expectNoMouse()
+
+    // Several are evaluated: the dialog closes while the evaluations still run.
+    await bench.ask('POST', '/simple/applications/', {
+      application: { slug: 'held', name: 'A held one', data: { uri: 'svc:custom:hook:v0', url: hook.url } },
+    })
+    await bench.ask('POST', '/simple/evaluators/', {
+      evaluator: { slug: 'any-word', data: { uri: 'svc:builtin:auto_exact_match:v0' } },
+    })
+    await bench.ask('POST', '/simple/testsets/', {
+      testset: { slug: 'numbers', data: { testcases: [{ data: { n: 1 } }, { data: { n: 2 } }] } },
+    })
+    await visit.go('/?kind=applications&sort=name')
+    for (const name of ['A alpha', 'A held one']) await page.getByLabel(`Select ${name}`).check()
+    await page.keyboard.press('v')
+    await dialog.getByRole('combobox', { name: 'Testset' }).fill('numbers')
+    await dialog.getByRole('option', { name: 'numbers' }).click()
+    await dialog.getByRole('combobox', { name: 'Evaluator' }).fill('any-word')
+    await dialog.getByRole('option', { name: 'any-word' }).click()
+    await dialog.getByRole('button', { name: 'Start 2 evaluations' }).click()
+    await page.waitForURL('**/eval')
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByRole('row', { name: /running held v1 numbers v1 1 of 2/ }).waitFor()
+    hook.release()
+    await page.getByRole('row', { name: /finished held v1 numbers v1 2/ }).waitFor()
     await visit.close()
   })
 

@@ -256,7 +256,7 @@ describe('workbench: settings', () => {
       expect(new URL(page.url()).searchParams.get('webhook')).to.match(/^[0-9a-f-]{36}$/)
       await detail.getByRole('button', { name: 'Archive' }).click()
       await page.getByRole('table').getByText('archived').waitFor()
-      await detail.getByRole('button', { name: 'Restore', exact: true }).click()
+      await detail.getByRole('button', { name: 'Bring back', exact: true }).click()
       await page.getByRole('table').getByText('active').waitFor()
       await visit.close()
     })
@@ -334,7 +334,7 @@ describe('workbench: settings', () => {
     expect(await rows.count()).to.equal(51)
     await rows.filter({ hasText: 'signed in' }).first().waitFor()
     await rows
-      .filter({ hasText: /admin *restored from the archive: *audited/ })
+      .filter({ hasText: /admin *brought back from the archive: *audited/ })
       .first()
       .waitFor()
     await page.getByRole('button', { name: 'Show older' }).click()

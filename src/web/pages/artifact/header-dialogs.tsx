@@ -1,12 +1,10 @@
 import { Link, useNavigate } from '@tanstack/react-router'
-import { X } from 'lucide-react'
 import { useState } from 'react'
-import { call, callText, Problem } from '../../api/call.ts'
+import { callText, Problem } from '../../api/call.ts'
 import { type Artifact, artifactKind, type Revision } from '../../api/kinds.ts'
 import { useWrite } from '../../api/use-route.ts'
-import { Button } from '../../parts/button/button.tsx'
 import { FormDialog } from '../../parts/dialog/dialog.tsx'
-import { ChoiceField, LongTextField, TextField } from '../../parts/fields/fields.tsx'
+import { ChoiceField } from '../../parts/fields/fields.tsx'
 import { NameAndId, useNamed } from '../../parts/fields/name-and-id.tsx'
 import { textAt } from '../../parts/json-text/json-text.ts'
 import { places } from '../../shell/places.ts'
@@ -14,7 +12,7 @@ import styles from './artifact.module.css'
 import type { Variant } from './use-artifact.ts'
 
 /** What the menu does in a dialog. */
-export type HeaderAct = 'merge' | 'duplicate' | 'rename' | 'tags' | 'delete'
+export type HeaderAct = 'merge' | 'duplicate' | 'delete'
 
 interface HeaderDialogProps {
   readonly artifact: Artifact
@@ -35,128 +33,9 @@ export default function HeaderDialog({ act, revision, variants, ...given }: AnyH
       return <MergeDialog variants={variants} from={revision?.variant_slug ?? ''} {...given} />
     case 'duplicate':
       return revision && <DuplicateDialog revision={revision} {...given} />
-    case 'rename':
-      return <RenameDialog {...given} />
-    case 'tags':
-      return <TagsDialog {...given} />
     case 'delete':
       return <DeleteDialog {...given} />
   }
-}
-
-/** Edits the name and the description. */
-function RenameDialog({ artifact, close }: HeaderDialogProps) {
-  const [name, setName] = useState(artifact.name ?? '')
-  const [description, setDescription] = useState(artifact.description ?? '')
-  const { mutateAsync } = useWrite('PUT /simple/workflows/{id}')
-  const header = {
-    ...(name === (artifact.name ?? '') ? {} : { name: name === '' ? null : name }),
-    ...(description === (artifact.description ?? '')
-      ? {}
-      : { description: description === '' ? null : description }),
-  }
-  return (
-    <FormDialog
-      title={`Rename ${artifact.slug}`}
-      action="Rename"
-      needs="write"
-      submit={() => mutateAsync({ path: { id: artifact.id }, body: { workflow: header } })}
-      close={close}
-    >
-      {(problemOf) => (
-        <>
-          <TextField label="Name" value={name} onChange={setName} autoFocus problem={problemOf('name')} />
-          <LongTextField
-            label="Description"
-            value={description}
-            onChange={setDescription}
-            rows={4}
-            problem={problemOf('description')}
-          />
-          <p className="muted-small">
-            The ID stays <code>{artifact.slug}</code>, so links and code keep working.
-          </p>
-        </>
-      )}
-    </FormDialog>
-  )
-}
-
-/** A tag in the form. A value that is not text is shown as JSON, and stays as it is unless it is changed. */
-interface TagLine {
-  readonly key: string
-  readonly value: string
-}
-
-/** Adds, changes and removes tags. Tags that somebody else changed in the meantime stay. */
-function TagsDialog({ artifact, close }: HeaderDialogProps) {
-  const [before] = useState(artifact.tags ?? {})
-  const [lines, setLines] = useState<readonly TagLine[]>(() => [
-    ...Object.entries(before).map(([key, value]) => ({ key, value: textOf(value) })),
-    { key: '', value: '' },
-  ])
-  const { mutateAsync } = useWrite('PUT /simple/workflows/{id}')
-  const named = lines.filter(({ key }) => key.trim() !== '')
-  const keys = named.map(({ key }) => key.trim())
-  const twice = keys.find((key, at) => keys.indexOf(key) !== at)
-  const set = (at: number, line: TagLine): void =>
-    setLines((all) => [
-      ...all.map((it, index) => (index === at ? line : it)),
-      // There is always an empty line to type into.
-      ...(at === all.length - 1 && line.key !== '' ? [{ key: '', value: '' }] : []),
-    ])
-  async function save(): Promise<void> {
-    const { workflow } = await call('GET /workflows/{id}', { path: { id: artifact.id } })
-    const kept = Object.entries(workflow.tags ?? {}).filter(
-      ([key]) => keys.includes(key) || !Object.hasOwn(before, key),
-    )
-    const changed = named
-      .filter(({ key, value }) => !Object.hasOwn(before, key.trim()) || textOf(before[key.trim()]) !== value)
-      .map(({ key, value }) => [key.trim(), value] as const)
-    const tags = Object.fromEntries([...kept, ...changed])
-    await mutateAsync({ path: { id: artifact.id }, body: { workflow: { tags } } })
-  }
-  return (
-    <FormDialog
-      title={`Tags of ${artifact.slug}`}
-      action="Save the tags"
-      needs="write"
-      refusal={twice === undefined ? undefined : `The tag “${twice}” is there twice.`}
-      submit={save}
-      close={close}
-    >
-      <p>Tags are words and values that lists can filter by, such as “team: support”.</p>
-      {lines.map((line, at) => (
-        <div key={at} className={styles.tagLine}>
-          <TextField
-            label={`Tag ${at + 1}`}
-            value={line.key}
-            onChange={(key) => set(at, { ...line, key })}
-            autoFocus={at === lines.length - 1}
-          />
-          <TextField
-            label={`Value of tag ${at + 1}`}
-            value={line.value}
-            onChange={(value) => set(at, { ...line, value })}
-          />
-          <Button
-            kind="quiet"
-            aria-label={`Remove tag ${at + 1}`}
-            onClick={() => setLines(lines.length === 1 ? EMPTY : lines.filter((_, index) => index !== at))}
-          >
-            <X size={16} aria-hidden />
-          </Button>
-        </div>
-      ))}
-      {twice !== undefined && <p role="alert">The tag “{twice}” is there twice.</p>}
-    </FormDialog>
-  )
-}
-
-const EMPTY: readonly TagLine[] = [{ key: '', value: '' }]
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 interface DuplicateDialogProps extends HeaderDialogProps {
@@ -259,7 +138,7 @@ function DeleteDialog({ artifact, close }: { readonly artifact: Artifact; readon
       close={close}
     >
       <p>
-        The {word} and its history move to the trash, from which you can bring them back for 30 days. If
+        The {word} and its history move to the trash, from which you can restore them for 30 days. If
         something refers to it, archive it instead: that hides it and keeps everything working.
       </p>
       {Array.isArray(users) && (

@@ -307,7 +307,7 @@ function CommitRow(props: CommitRowProps) {
 /** Longer subjects are cut; the page of the commit has all of it. */
 const LONGEST_SUBJECT = 300
 
-const NOWHERE = 'Merged from a branch that is not here. See what it changed on the page of the merge.'
+const NOWHERE = 'Merged from versions that are not here. See what they changed on the page of the merge.'
 
 interface RefsProps {
   readonly slug: string
@@ -335,7 +335,7 @@ function Refs({ slug, commit: { refs, signature, archived }, lane, tabIndex }: R
             tabIndex={tabIndex}
             className={styles.ref}
             style={kind === 'variant' ? { borderColor: colourOf(lane) } : {}}
-            title={kind === 'tag' ? `The slug ${name}` : `The head of ${name}`}
+            title={kind === 'tag' ? `The ID ${name}` : `The newest version of ${name}`}
           >
             <Icon size={12} aria-hidden />
             {name}

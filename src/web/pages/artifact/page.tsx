@@ -12,6 +12,7 @@ import { ContentView } from '../../parts/content/content.tsx'
 import { nameOfPicked, RevisionField } from '../../parts/deploy/revision-field.tsx'
 import { useEnvironments, versionsBehind } from '../../parts/deploy/use-deployments.ts'
 import { Menu, type MenuItem } from '../../parts/menu/menu.tsx'
+import { useNaming } from '../../parts/naming/naming.tsx'
 import { Page } from '../../parts/page/page.tsx'
 import { Failure, NotThere, Skeleton } from '../../parts/states/states.tsx'
 import { Fold } from '../../parts/text/text.tsx'
@@ -96,6 +97,7 @@ function ArtifactView({ artifact }: { readonly artifact: Artifact }) {
   const canEvaluate = word === 'prompt' || word === 'evaluator'
   const at = end?.kind === 'variant' ? '' : `@${revision?.version}`
   const tried: Readonly<Record<string, string>> = revision ? { left: `v:${revision.variant_slug}${at}` } : {}
+  const naming = useNaming({ ...artifact, family: 'workflows' }, write)
   const more: readonly (MenuItem & { readonly run: () => void })[] = [
     {
       label: 'Merge …',
@@ -117,8 +119,7 @@ function ArtifactView({ artifact }: { readonly artifact: Artifact }) {
       refusal: mayNotWrite ?? noVersion,
       run: () => setDialog({ is: 'header', act: 'duplicate' }),
     },
-    { label: 'Rename …', refusal: write, run: () => setDialog({ is: 'header', act: 'rename' }) },
-    { label: 'Tags …', refusal: write, run: () => setDialog({ is: 'header', act: 'tags' }) },
+    ...naming.items,
     {
       label: `Archive the ${word} …`,
       refusal: isArchived ? `The ${word} is archived.` : mayNotWrite,
@@ -153,12 +154,14 @@ function ArtifactView({ artifact }: { readonly artifact: Artifact }) {
           },
         ]
       : []),
-    ...more.map(({ label, refusal, run }) => ({
-      id: `more ${label}`,
-      title: label.replace(/ …$/, ''),
-      refusal,
-      run,
-    })),
+    ...more
+      .filter((it) => !naming.items.some(({ label }) => label === it.label))
+      .map(({ label, refusal, run }) => ({
+        id: `more ${label}`,
+        title: label.replace(/ …$/, ''),
+        refusal,
+        run,
+      })),
   ])
 
   return (
@@ -246,6 +249,7 @@ function ArtifactView({ artifact }: { readonly artifact: Artifact }) {
           />
         )}
       </Suspense>
+      {naming.dialogs}
       {dialog?.is === 'fork' && <ForkDialog slug={slug} point={dialog.at} close={close} />}
       {dialog?.is === 'archive' && <ArchiveDialog it={dialog.it} close={close} />}
     </Page>

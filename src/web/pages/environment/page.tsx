@@ -10,6 +10,7 @@ import {
 import { endOf, textOfEnd, type End } from '../../parts/compare/ends.ts'
 import { DeploySheet, useGuard } from '../../parts/deploy/deploy-sheet.tsx'
 import { Menu } from '../../parts/menu/menu.tsx'
+import { NamingFacts, useNaming } from '../../parts/naming/naming.tsx'
 import { Page } from '../../parts/page/page.tsx'
 import { Failure, Skeleton } from '../../parts/states/states.tsx'
 import { LinkTabs } from '../../parts/tabs/tabs.tsx'
@@ -41,7 +42,12 @@ export default function EnvironmentPage() {
   const isArchived = data?.environment.deleted_at !== undefined
   const [isArchiving, setArchiving] = useState(false)
   const guard = useGuard(slug)
+  const environment = data?.environment
   const archivedRefusal = isArchived ? `${slug} is archived: bring it back first.` : undefined
+  const naming = useNaming(
+    environment && { ...environment, family: 'environments' },
+    archivedRefusal ?? guard,
+  )
   return (
     <Page
       crumbs={[
@@ -50,8 +56,18 @@ export default function EnvironmentPage() {
         { label: slug, siblings: { of: 'environments' } },
       ]}
       about={
-        data &&
-        (isGuarded ? 'Only keys with the scope deploy can deploy' : 'Anyone with write access can deploy')
+        environment && (
+          <>
+            {environment.name !== undefined && environment.name !== slug && (
+              <bdi>{environment.name.slice(0, 200)}</bdi>
+            )}
+            <span>
+              {isGuarded
+                ? 'Only keys with the scope deploy can deploy'
+                : 'Anyone with write access can deploy'}
+            </span>
+          </>
+        )
       }
       actions={
         data && (
@@ -66,6 +82,7 @@ export default function EnvironmentPage() {
               label="More"
               title="Actions for the environment"
               items={[
+                ...naming.items,
                 {
                   label: 'Archive the environment …',
                   refusal: isArchived ? 'The environment is archived.' : guard,
@@ -81,6 +98,8 @@ export default function EnvironmentPage() {
       {!data && !error && <Skeleton label="Loading the environment" />}
       {own && isArchived && <ArchivedNote it={own} />}
       {own && isArchiving && <ArchiveDialog it={own} close={() => setArchiving(false)} />}
+      {naming.dialogs}
+      {environment && <NamingFacts of={environment} />}
       {data && (
         <>
           <NewsLine

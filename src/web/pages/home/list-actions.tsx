@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useId, useState } from 'react'
 import { call } from '../../api/call.ts'
+import { editHeader, tagsOf } from '../../api/headers.ts'
 import { writeOurs } from '../../api/ours.ts'
 import { useRoute, refetchShown } from '../../api/use-route.ts'
 import { ArtifactPicker } from '../../parts/artifact-picker/artifact-picker.tsx'
@@ -108,21 +109,9 @@ function useEach({ selected, clear }: Pick<ActionDialogProps, 'selected' | 'clea
   }
 }
 
-/** All families are edited and archived in the same way, in their own words. */
-function editOf({ kind, found }: Family) {
-  const family = kind === 'applications' || kind === 'evaluators' ? 'workflows' : kind
-  const one = family === 'workflows' ? 'workflow' : found
-  const route = `PUT /${family}/{id}` as 'PUT /workflows/{id}'
-  return {
-    edit: (id: string, header: object) => call(route, { path: { id }, body: { [one]: header } as never }),
-    /** Its tags now: somebody else may have changed them since the list was read. */
-    tags: async (id: string): Promise<Readonly<Record<string, unknown>>> => {
-      const answer = await call(`GET /${family}/{id}` as 'GET /workflows/{id}', { path: { id } })
-      return answer[one as 'workflow'].tags ?? {}
-    },
-    archive: (id: string) =>
-      call(`POST /${family}/{id}/archive` as 'POST /workflows/{id}/archive', { path: { id } }),
-  }
+/** Prompts, evaluators and workflows share the routes of workflows. */
+function familyOf({ kind }: Family) {
+  return kind === 'applications' || kind === 'evaluators' ? 'workflows' : kind
 }
 
 function RenameSelected(props: ActionDialogProps) {
@@ -136,7 +125,7 @@ function RenameSelected(props: ActionDialogProps) {
       title={`Rename ${it?.slug ?? ''}`}
       action="Rename"
       needs="write"
-      submit={() => each(({ id }) => editOf(props.family).edit(id, header))}
+      submit={() => each(({ id }) => editHeader({ family: familyOf(props.family), id }, header))}
       close={props.close}
     >
       <TextField label="Name" value={name} onChange={setName} autoFocus />
@@ -158,11 +147,11 @@ function TagSelected(props: ActionDialogProps) {
       refusal={name === '' ? 'Name the tag first.' : undefined}
       submit={() =>
         each(async ({ id }) => {
-          const of = editOf(props.family)
-          const tags = await of.tags(id)
+          const of = { family: familyOf(props.family), id }
+          const tags = await tagsOf(of)
           const others = Object.fromEntries(Object.entries(tags).filter(([it]) => it !== name))
           const next = value.trim() === '' ? others : { ...others, [name]: value.trim() }
-          await of.edit(id, { tags: next })
+          await editHeader(of, { tags: next })
         })
       }
       close={props.close}
@@ -184,7 +173,11 @@ function MoveSelected(props: ActionDialogProps) {
       title={`Move ${props.many}`}
       action={to === '' ? 'Move out of all folders' : `Move to ${to}`}
       needs="write"
-      submit={() => each(({ id }) => editOf(props.family).edit(id, { folder: to === '' ? null : to }))}
+      submit={() =>
+        each(({ id }) =>
+          editHeader({ family: familyOf(props.family), id }, { folder: to === '' ? null : to }),
+        )
+      }
       close={props.close}
     >
       <TextField
@@ -207,13 +200,14 @@ function MoveSelected(props: ActionDialogProps) {
 
 function ArchiveSelected(props: ActionDialogProps) {
   const each = useEach(props)
+  const route = `POST /${familyOf(props.family)}/{id}/archive` as 'POST /workflows/{id}/archive'
   return (
     <FormDialog
       title={`Archive ${props.many}?`}
       action={`Archive ${props.many}`}
       kind="danger"
       needs="write"
-      submit={() => each(({ id }) => editOf(props.family).archive(id))}
+      submit={() => each(({ id }) => call(route, { path: { id } }))}
       close={props.close}
     >
       <p>
@@ -235,6 +229,7 @@ function EvaluateSelected(props: ActionDialogProps) {
         application_ref: { slug },
         testset_ref: { slug: testset },
         evaluator_refs: [{ slug: evaluator }],
+        wait: false,
       },
     })
   return (

@@ -4,6 +4,7 @@ import { Problem, type Answer } from '../../api/call.ts'
 import { useRoute, usePages } from '../../api/use-route.ts'
 import { ArchiveDialog, ArchivedNote, archivableArtifact } from '../../parts/archive/archive.tsx'
 import { Menu } from '../../parts/menu/menu.tsx'
+import { NamingFacts, useNaming } from '../../parts/naming/naming.tsx'
 import { Page } from '../../parts/page/page.tsx'
 import { RevisionChip } from '../../parts/chips/chips.tsx'
 import { Empty, Failure, NotThere, Skeleton } from '../../parts/states/states.tsx'
@@ -45,6 +46,10 @@ export default function SavedQueryPage() {
   const isArchived = saved?.deleted_at !== undefined
   const [isArchiving, setArchiving] = useState(false)
   const mayNotWrite = useRefusal('write')
+  const naming = useNaming(
+    saved && { ...saved, family: 'queries' },
+    isArchived ? 'The query is archived: bring it back first.' : mayNotWrite,
+  )
   const filters = revision || hasNone ? filtersOf(revision?.data?.['filtering']) : {}
   const pinned = version === undefined ? {} : { version }
   const showVersions = (): void => void navigate({ to: here, search: { ...pinned, view: 'versions' } })
@@ -69,6 +74,7 @@ export default function SavedQueryPage() {
               label="More"
               title="Actions for the query"
               items={[
+                ...naming.items,
                 {
                   label: 'Archive the query …',
                   refusal: isArchived ? 'The query is archived.' : mayNotWrite,
@@ -108,6 +114,7 @@ export default function SavedQueryPage() {
     >
       {own && isArchived && <ArchivedNote it={own} />}
       {own && isArchiving && <ArchiveDialog it={own} close={() => setArchiving(false)} />}
+      {naming.dialogs}
       {query.error instanceof Problem && query.error.status === 404 ? (
         <NotThere problem={query.error} placeOf={places.query} />
       ) : (
@@ -119,7 +126,7 @@ export default function SavedQueryPage() {
       )}
       {revision && (
         <>
-          {query.data?.query.description !== undefined && <p dir="auto">{query.data.query.description}</p>}
+          {saved && <NamingFacts of={saved} />}
           <NewsLine
             key={revision.id}
             concerns={({ kind, references }) =>

@@ -31,7 +31,7 @@ export default function RevisionPage() {
   }
   const isMissing = error instanceof Problem && error.status === 404
   return (
-    <Page crumbs={[{ label: slug, to: places.artifact(slug) }, { label: variant ?? 'Revision' }]}>
+    <Page crumbs={[{ label: slug, to: places.artifact(slug) }, { label: variant ?? 'Version' }]}>
       {isMissing ? (
         <NotThere
           problem={error}
@@ -42,7 +42,7 @@ export default function RevisionPage() {
       ) : error ? (
         <Failure error={error} retry={refetch} />
       ) : (
-        <Skeleton label="Loading the revision" lines={16} />
+        <Skeleton label="Loading the version" lines={16} />
       )}
     </Page>
   )
@@ -195,7 +195,7 @@ function RevisionView({ found, isHead }: { readonly found: Found; readonly isHea
       {archived && <ArchivedNote it={archived} />}
       {warnings && (
         <div role="status">
-          <ul className="notice gap-below" aria-label="Warnings of the commit">
+          <ul className="notice gap-below" aria-label="Warnings about what was saved">
             {warnings.map((message) => (
               <li key={message} dir="auto">
                 {message}
@@ -214,7 +214,7 @@ function RevisionView({ found, isHead }: { readonly found: Found; readonly isHea
       <div className={styles.columns}>
         <div className={styles.main}>
           <LinkTabs
-            label="Views of the revision"
+            label="Views of the version"
             tabs={VIEWS.map((it) => ({
               label: it === 'content' ? (isPrompt ? 'Conversation' : 'Content') : LABELS[it],
               to: '.',

@@ -24,7 +24,7 @@ export function ProvenanceList({ slug, variant, version, provenance }: Provenanc
       <section>
         <h2>Origin</h2>
         <dl className={styles.facts}>
-          <Fact name="Commit">
+          <Fact name="Git commit">
             <code title={commit}>{commit.slice(0, 12)}</code>
           </Fact>
           <Fact name="Author">
@@ -62,7 +62,7 @@ export function ProvenanceList({ slug, variant, version, provenance }: Provenanc
               <code>{once}</code>
             </Fact>
           )}
-          {deploy !== undefined && <Fact name="Deployed with the commit">{deploy}</Fact>}
+          {deploy !== undefined && <Fact name="Deployed when saved">{deploy}</Fact>}
         </dl>
       </section>
       <section>
@@ -86,7 +86,7 @@ export function ProvenanceList({ slug, variant, version, provenance }: Provenanc
 const SIGNATURES = {
   good: 'valid',
   unknown_key: 'made with an unknown key',
-  bad: 'invalid: the commit was changed after it was signed',
+  bad: 'invalid: the version was changed after it was signed',
   none: 'none',
 } as const
 

@@ -133,7 +133,7 @@ const VERBS: Readonly<Record<string, string>> = {
   'session ended': 'signed out',
   guarded: 'protected',
   unguarded: 'stopped protecting',
-  unarchived: 'restored from the archive:',
+  unarchived: 'brought back from the archive:',
   trashed: 'deleted',
   undeleted: 'restored from the trash:',
 }

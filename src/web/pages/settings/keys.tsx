@@ -34,8 +34,8 @@ export function Keys() {
           </Button>
         }
       >
-        API keys sign in people, programs and git. The name and email of a key become the author of its
-        commits.
+        API keys sign in people, programs and git. The name and email of a key become the author of what it
+        saves.
       </Lead>
       <Listing
         things="keys"
@@ -49,7 +49,7 @@ export function Keys() {
             name: 'Name',
             cell: (key) => <b className={key.revoked_at === null ? '' : styles.gone}>{key.name}</b>,
           },
-          { name: 'Author of commits', cell: (key) => <span className="muted">{key.email}</span> },
+          { name: 'Author', cell: (key) => <span className="muted">{key.email}</span> },
           { name: 'Scopes', cell: (key) => key.scopes.join(', ') },
           {
             name: 'Folders',
@@ -109,7 +109,7 @@ export function Keys() {
         >
           <p>
             Programs, clones and sessions that use this key are refused from now on. This cannot be undone.
-            Its commits stay.
+            What it saved stays.
           </p>
         </FormDialog>
       )}
@@ -231,7 +231,7 @@ function NewKey({ close, onMade }: NewKeyProps) {
             value={email}
             onChange={setEmail}
             problem={problemOf('email')}
-            hint="The author of its commits. If left empty, the server makes one up."
+            hint="The author of what it saves. If left empty, the server makes one up."
             autoComplete="off"
           />
           <Checks legend="Scopes" choices={SCOPES} value={scopes} onChange={setScopes} />

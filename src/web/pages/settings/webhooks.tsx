@@ -136,14 +136,14 @@ function WebhookDetail({ webhook }: { readonly webhook: WebhookRecord }) {
           <Button
             needs="admin"
             busy={test.isPending}
-            refusal={isArchived ? 'It is archived: restore it first.' : undefined}
+            refusal={isArchived ? 'It is archived: bring it back first.' : undefined}
             onClick={() => void start(() => test.mutateAsync({ path }))}
           >
             Send a test
           </Button>
           {isArchived ? (
             <Button needs="admin" onClick={() => void start(() => unarchive.mutateAsync({ path }))}>
-              Restore
+              Bring back
             </Button>
           ) : (
             <Button
@@ -229,14 +229,14 @@ const EVENT_WORDS: Readonly<Record<EventType | 'webhook.test', string>> = {
   'artifact.created': 'Created: a prompt, evaluator, testset …',
   'artifact.edited': 'Edited: its name, tags or folder',
   'artifact.archived': 'Archived',
-  'artifact.unarchived': 'Restored from the archive',
+  'artifact.unarchived': 'Brought back from the archive',
   'variant.created': 'New variant',
   'variant.forked': 'New variant from another one',
   'variant.edited': 'Variant edited',
   'variant.archived': 'Variant archived',
-  'variant.unarchived': 'Variant restored',
+  'variant.unarchived': 'Variant brought back',
   'revision.archived': 'Version archived',
-  'revision.unarchived': 'Version restored',
+  'revision.unarchived': 'Version brought back',
   'webhook.test': 'Test',
 }
 

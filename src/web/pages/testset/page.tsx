@@ -269,7 +269,7 @@ function TestsetVersions({ testset: { slug }, revision }: VersionsProps) {
     },
     { enabled: revision !== undefined },
   )
-  if (!revision) return <Empty>No versions yet. Uploads, commits and pushes make versions.</Empty>
+  if (!revision) return <Empty>No versions yet. Every upload and every saved change is one.</Empty>
   return (
     <VersionTable
       caption={`Versions of ${revision.testset_variant_slug}`}

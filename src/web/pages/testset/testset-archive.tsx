@@ -12,6 +12,7 @@ import {
 } from '../../parts/archive/archive.tsx'
 import { Button } from '../../parts/button/button.tsx'
 import { Menu } from '../../parts/menu/menu.tsx'
+import { useNaming } from '../../parts/naming/naming.tsx'
 import { Failure } from '../../parts/states/states.tsx'
 import { useUndo } from '../../parts/undo/undo.tsx'
 import { places } from '../../shell/places.ts'
@@ -50,6 +51,10 @@ export function TestsetMenu({ testset, revision }: TestsetArchiveProps) {
       variant: revision.testset_variant_slug,
     },
   )
+  const naming = useNaming(
+    { ...testset, family: 'testsets' },
+    testset.deleted_at === undefined ? mayNotWrite : 'The testset is archived: bring it back first.',
+  )
   const item = (label: string, it: Archivable, isArchived: boolean) => ({
     label: `Archive ${label} …`,
     refusal: isArchived ? 'It is archived.' : mayNotWrite,
@@ -72,10 +77,12 @@ export function TestsetMenu({ testset, revision }: TestsetArchiveProps) {
                 ),
               ]
             : []),
+          ...naming.items,
           item('the testset', archivable(testset), testset.deleted_at !== undefined),
         ]}
       />
       {archiving && <ArchiveDialog it={archiving} close={() => setArchiving(undefined)} />}
+      {naming.dialogs}
       {undo.dialogs}
     </>
   )

@@ -10,7 +10,7 @@ export function ArchivedBadge() {
   return <span className={`pill warn ${styles.badge}`}>archived</span>
 }
 
-/** Restores something. `isShort` hides the name, if it is beside the button. */
+/** Brings something back from the archive. `isShort` hides the name, if it is beside the button. */
 export function BringBack({ it, isShort = false }: { readonly it: Archivable; readonly isShort?: boolean }) {
   const { mutate, isPending, error } = useWrite(archiveRoute(it, 'unarchive'))
   return (
@@ -29,7 +29,7 @@ export function BringBack({ it, isShort = false }: { readonly it: Archivable; re
   )
 }
 
-/** Tells on a page that its subject is archived, with a button that restores it. */
+/** Tells on a page that its subject is archived, with a button that brings it back. */
 export function ArchivedNote({ it }: { readonly it: Archivable }) {
   const { level, family, artifact, version } = it
   const name = fullNameOf(it)

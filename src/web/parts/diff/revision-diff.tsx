@@ -50,7 +50,7 @@ export function RevisionDiff({ base, head, ...view }: RevisionDiffProps) {
 export function LoadedRevisionDiff({ base, head, view, onView }: LoadedRevisionDiffProps) {
   const [kept, setKept] = useState<RevisionDiffView>('content')
   const content = useMemo(() => [base && contentOf(base), contentOf(head)] as const, [base, head])
-  if (!base) return <DataDiff base={undefined} head={content[1]} same="The revision is empty." />
+  if (!base) return <DataDiff base={undefined} head={content[1]} same="The version is empty." />
   const shown = view ?? kept
   const references = { base: { id: base.id }, head: { id: head.id } }
   const views = (
