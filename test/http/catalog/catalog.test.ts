@@ -209,6 +209,8 @@ describe('catalog', () => {
           label: 'Input that holds the expected answer',
           type: 'text',
           default: 'correct_answer',
+          description:
+            'The column of the testset that says what the output should be, such as correct_answer.',
           required: false,
           advanced: true,
         },
