@@ -80,6 +80,18 @@ describe('workbench: hostile texts where something is changed', () => {
       else expect(last).to.equal(`${VARIABLE}=…`)
     }
 
+    // An address may hold anything, too, and its page shows lines that people paste into a shell.
+    for (const place of ['/eval/%24(echo%20taken)', '/q/%60echo%20taken%60', '/trace/%22;echo%20taken;%22']) {
+      await go(place)
+      const lines = page.locator('main details', { has: page.getByText('API', { exact: true }) }).last()
+      await lines.getByText('API', { exact: true }).click()
+      const [line = ''] = await lines.locator('pre').allTextContents()
+      const said = execFileSync('bash', ['-c', `curl() { printf '%s\\n' "$1"; }\n${line}`], {
+        encoding: 'utf8',
+      })
+      expect(said, place).to.match(/^http:\/\/[^ ]+echo%20taken[^ ]*\n$/)
+    }
+
     await go('/a/h/compare/v:h...v:theirs')
     await button('Resolve 1 conflict').click()
     const sheet = page.getByRole('dialog')

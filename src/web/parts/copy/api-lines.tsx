@@ -115,11 +115,12 @@ function versionLines(
   ]
 }
 
-/** A `curl` command with the key from a shell variable. */
+/** A `curl` command with the key from a shell variable. The path is encoded: one from an address could hold commands of a shell. */
 export function curlOf(path: string, body?: object): string {
+  const encoded = path.replace(/[^\w/.~?=&-]/gu, encodeURIComponent)
   const sent =
     body === undefined ? '' : ` -H 'Content-Type: application/json' \\\n  -d ${quoted(JSON.stringify(body))}`
-  return `curl "${location.origin}${path}" \\\n  -H "Authorization: ApiKey $BRANCHPOINT_KEY"${sent}`
+  return `curl "${location.origin}${encoded}" \\\n  -H "Authorization: ApiKey $BRANCHPOINT_KEY"${sent}`
 }
 
 /** The command that deploys a version to an environment. */
